@@ -1,19 +1,19 @@
 # The commands of the project; CMake does the work. BUILD is the build folder.
 BUILD ?= build
 JOBS ?= $(shell nproc)
-# Tests wait for disks and for each other: one more than there are processors.
+# One more than CPUs, because tests wait for disks and for each other.
 TESTS_AT_A_TIME ?= $(shell expr $(JOBS) + 1)
 PREFIX ?= /usr/local
-# ON: half the time for a first build. OFF: less for each change after it.
+# ON halves the time of a first build. OFF makes rebuilds faster.
 UNITY ?= ON
-# 0: without LLVM 19, and so without --executor compiled.
+# 0 builds without LLVM 19 and without --executor compiled.
 LLVM ?= 1
 export LLVM
 LLVM_OPTION = -DHONE_LLVM=$(if $(filter 0,$(LLVM)),OFF,ON)
 
 .PHONY: build demo install test test-long bench asan tsan fuzz format lint docs clean
 
-# The packages that a purpose needs: see tools/install-dependencies.
+# Installs the packages for a purpose; see tools/install-dependencies.
 packages-to-%:
 	@tools/install-dependencies $*
 
@@ -28,7 +28,7 @@ demo: build
 	$(BUILD)/bin/hone train tiny --data $(DEMO_DATA) --validation_split 0.2 --epochs 1 --batch_size 32 --lr 5e-4 --overwrite -o demo/model
 	$(BUILD)/bin/hone shrink demo/model --data $(DEMO_DATA) --overwrite -o demo/small || [ $$? -eq 3 ]
 
-# The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.
+# Installs the program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -46,19 +46,19 @@ bench: packages-to-bench
 	$(BUILD)-bench/bench/kernels_bench
 	$(BUILD)-bench/bench/formats_bench
 
-# The tests under the address and undefined-behaviour sanitizers.
+# Runs the tests with the address and undefined-behaviour sanitizers.
 asan: packages-to-test
 	@cmake -S . -B $(BUILD)-asan -G Ninja -DHONE_UNITY=$(UNITY) $(LLVM_OPTION) -DHONE_SANITIZE=address > /dev/null
 	@cmake --build $(BUILD)-asan -j $(JOBS)
 	ctest --test-dir $(BUILD)-asan -L fast -j $(TESTS_AT_A_TIME) --output-on-failure
 
-# The thread pool, and the kernels that use it, under the thread sanitizer.
+# Tests the thread pool with the thread sanitizer.
 tsan: packages-to-test
 	@cmake -S . -B $(BUILD)-tsan -G Ninja -DHONE_SANITIZE=thread $(LLVM_OPTION) > /dev/null
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target base_test
 	$(BUILD)-tsan/tests/base/base_test --gtest_filter='ThreadPool*'
 
-# Every fuzzer for FUZZ_SECONDS each (60). A longer run of some: see tools/fuzz.
+# Runs every fuzzer for FUZZ_SECONDS (60). See tools/fuzz for longer runs of some.
 fuzz: packages-to-fuzz
 	@cmake -S . -B $(BUILD)-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHONE_FUZZ=ON \
 	  -DHONE_TESTS=OFF -DHONE_SANITIZE=address $(LLVM_OPTION) > /dev/null
@@ -70,7 +70,7 @@ SOURCES = $(shell git ls-files '*.cpp' '*.h')
 format: packages-to-lint
 	clang-format -i $(SOURCES)
 
-# clang-tidy cannot read what gcc precompiled. Before LLVM 16, it cannot read views and ranges of libstdc++.
+# clang-tidy cannot read gcc's precompiled headers. Before LLVM 16, it cannot read views and ranges of libstdc++.
 lint: packages-to-lint build
 	tools/check_words $(BUILD)/bin/hone
 	clang-format --dry-run --Werror $(SOURCES)
@@ -78,7 +78,7 @@ lint: packages-to-lint build
 	run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
 	  -extra-arg=-Wno-unused-command-line-argument 'hone/.*\.cpp$$'
 
-# The documentation site, in $(BUILD)-docs/site. The packages of docs/requirements.txt come from PyPI.
+# Builds the documentation site in $(BUILD)-docs/site. The packages of docs/requirements.txt come from PyPI.
 docs: packages-to-docs
 	@test -x $(BUILD)-docs/venv/bin/mkdocs || python3 -m venv $(BUILD)-docs/venv
 	@$(BUILD)-docs/venv/bin/pip install --quiet --requirement docs/requirements.txt

@@ -80,7 +80,7 @@ void decode(benchmark::State& state, std::int64_t count, std::int64_t group, int
     state.SetIterationTime(seconds);
     decoded = std::min(decoded, seconds);
     moved = std::min(moved, best_of_three([&] {
-                       move_bytes(pool, partition.chunks, partition.around_caches,
+                       move_bytes(pool, partition.chunks, partition.non_temporal,
                                   x.code_bytes() + x.groups(), x.codes, count * kValueBytes,
                                   reinterpret_cast<std::uint8_t*>(y));
                      }));

@@ -113,7 +113,7 @@ void sign_products(benchmark::State& state, GemmShape shape, int threads) {
       sign_rows(shape.m, shape.k, memory.floats(sign_rows_bytes(shape.m, shape.k) / sizeof(float)));
   const SignWeight weight{shape.n, shape.k, work.codes[0].data<std::uint8_t>(), work.scales.data()};
   for (auto _ : state) {
-    take_signs(pool_of(threads), work.x.data(), true, rows);
+    pack_signs(pool_of(threads), work.x.data(), true, rows);
     sign_product(pool_of(threads), rows, weight, {}, work.y.data(), shape.n);
   }
   report_signs(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);

@@ -45,10 +45,10 @@ constexpr const char* kFormats[] = {"integer(width=8,frac=4)", "mxint(bits=8,blo
 int measure(const std::string& shape, std::int64_t texts, std::int64_t tokens, std::int64_t batch,
             int rounds) {
   Context context(2, /*quiet=*/true);
-  const Model model = new_model(fresh_facts(shape), context.library.ops, 1, &context.pool);
+  const Model model = new_model(new_model_facts(shape), context.library.ops, 1, &context.pool);
   const Variant base{forward_graph(model), model.parameters};
   std::vector<std::pair<std::string, Format>> changes;
-  for (const Node* layer : base.graph.operations(kUsualLayer))
+  for (const Node* layer : base.graph.operations(kDefaultLayer))
     for (const char* format : kFormats)
       changes.emplace_back(layer->name(), parse_format(format, context.library.formats));
   const auto make = [&](std::size_t i) {
@@ -75,7 +75,7 @@ int measure(const std::string& shape, std::int64_t texts, std::int64_t tokens, s
         "{}, {} texts of {} tokens, {} at a time, {} variants in {} groups: {:.2f} s for {:.2f} s "
         "apart, {:.3f} times; operations {:.3f} times; kept {:.1f} MiB; {}\n",
         shape, texts, tokens, batch, changes.size(), shared.groups, together, apart,
-        together / apart, shared.flops / shared.apart_flops, shared.kept_bytes / (1 << 20),
+        together / apart, shared.flops / shared.separate_flops, shared.kept_bytes / (1 << 20),
         same ? "the same bits" : "OTHER BITS");
     std::fflush(stdout);
     if (!same) return 1;

@@ -82,7 +82,7 @@ Share work(StudyStorage& storage, const std::string& name, std::int64_t trials) 
 
 // Starts the workers of a study and waits for them.
 std::vector<Share> run_workers(const StorageBenchJob& job, const std::string& study) {
-  std::vector<CommandEnding> endings(job.workers);
+  std::vector<CommandResult> endings(job.workers);
   std::vector<std::thread> threads;
   for (std::int64_t i = 0; i < job.workers; ++i)
     threads.emplace_back([&, i] {
@@ -94,7 +94,7 @@ std::vector<Share> run_workers(const StorageBenchJob& job, const std::string& st
   for (std::thread& thread : threads) thread.join();
   stop_if_interrupted();
   std::vector<Share> shares;
-  for (const CommandEnding& ending : endings) {
+  for (const CommandResult& ending : endings) {
     user_check(ending.code == 0, "a worker failed: {}", ending.error);
     const Json result = parse_json(ending.output, "the output of a worker");
     shares.push_back({result.at("ran"), result.at("taken")});
@@ -211,7 +211,7 @@ int run(int argc, char** argv) {
     fmt::print("{}\n", to_line(result_of("bench", bench_storage(job))));
     return 0;
   } catch (const std::exception& error) {
-    if (!tell_failure(error.what())) fmt::print(stderr, "error: {}\n", error.what());
+    if (!report_failure(error.what())) fmt::print(stderr, "error: {}\n", error.what());
     return 1;
   }
 }

@@ -43,7 +43,7 @@ void adapter(std::string_view bytes) {
       adapter_of(config, tensors, told_of, "adapter/adapter_model.safetensors");
   HONE_ASSERT(!folder.options.target.empty(), "an adapter of nothing");
   Model model = base;
-  put_on(folder, model, "base", session);
+  apply_adapter(folder, model, "base", session);
   for (const auto& [name, tensor] : folder.tensors)
     HONE_ASSERT(model.parameters.at(name).sizes() == tensor.sizes(), "{} is another", name);
   Predictor predictor(forward_graph(model), model.parameters, session);

@@ -52,8 +52,8 @@ std::string written(const Rows& rows) {
 
 // Checks that a list in a cell survives being written.
 void list_in_cell(std::string_view cell) {
-  if (const auto list = written_list(cell))
-    HONE_ASSERT(written_list(to_line(Json(*list))) == list,
+  if (const auto list = parse_list(cell))
+    HONE_ASSERT(parse_list(to_line(Json(*list))) == list,
                 "the list does not survive being written");
 }
 

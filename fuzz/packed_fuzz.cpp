@@ -118,7 +118,7 @@ void expect_rows(const Node& unpack, const ParameterStore& all, const Tensor& w)
 }
 
 std::optional<Format> native_input_for(const Format& weight) {
-  if (!native_objection(weight).empty()) return std::nullopt;
+  if (!native_unsupported_reason(weight).empty()) return std::nullopt;
   return native_input(weight, library().formats);
 }
 

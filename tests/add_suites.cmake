@@ -1,6 +1,6 @@
-# Run by CMake once a test program is built. Writes `file`, which CTest reads: a test for each suite of `program`, named
-# `name`.SUITE, without those tests that take long. Programs take so long to start, and suites to set up, that a process for
-# every single test would be slower.
+# CMake runs this after building a test program. Writes `file` for CTest: a test `name`.SUITE for each suite of
+# `program`, without long tests. A process for every single test would be slower, because programs and suites take time
+# to set up.
 execute_process(COMMAND ${program} --gtest_list_tests --gtest_filter=-*.Long*:Long*.* OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[^ \n]+\\." suites "${listed}")
 string(JOIN " " properties LABELS fast TIMEOUT ${timeout} ${properties})

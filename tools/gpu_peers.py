@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Times PyTorch on an NVIDIA GPU: what hone's kernels, training steps and inferences compare with.
+"""Times PyTorch on an NVIDIA GPU, to compare with hone's kernels, training steps and inference.
 
 Usage: python tools/gpu_peers.py --output peers.jsonl [--sections peaks,training] [--no-mask]
 Needs: torch 2.11 (CUDA), transformers 5.17, triton. Random weights and inputs; fetches nothing.
 
-  peaks      a copy within the GPU, products of 8192 x 8192 matrices
+  peaks      a copy in GPU memory, products of 8192 x 8192 matrices
   training   BERT classifiers and ResNet-18: forward, loss, backward, clipping, fused AdamW; dropout 0.1
   inference  BERT-base and ResNet-18 (224 x 224 pixels, channels_last): logits
   attention  naive, and scaled_dot_product_attention by each backend; backward is 2.5 forward passes
   decode     MXINT8 to bfloat16, groups of 32: 3.03 bytes per element
 
-Modes of models: eager; graph, an eager call, optimizer and all, replayed as one CUDA graph; default and reduce-overhead,
-which are torch.compile's, in a process each: all compile at once, then they are timed one by one. bf16 is autocast in
-training; inference casts the model to bf16 or fp16. The mask is all ones: transformers drops it in eager calls, but not in compiled
-ones; no call has it in graph or with --no-mask. Operations are replayed in graphs of 1 ms at least, over more sets of
-operands than the cache holds.
+Modes of models: eager; graph, an eager call including the optimizer, replayed as one CUDA graph; default and
+reduce-overhead of torch.compile, in separate processes that compile in parallel and are then timed one by one. bf16 is
+autocast in training; inference casts the model to bf16 or fp16. The mask is all ones: transformers drops it in eager
+calls, but not in compiled ones; there is no mask in graph mode or with --no-mask. Operations are replayed in graphs of
+at least 1 ms, over more sets of operands than fit into the cache.
 
---output gets one JSON object per line: first_ms, the first call (compiling beside the others); median_ms and min_ms of
-20 calls after warm-ups, by CUDA events; wall_ms, their mean by the clock; attention, the backend that was chosen. The
-same goes to stdout as a table.
+Writes one JSON object per line to --output: first_ms, the first call (while other processes compile); median_ms and
+min_ms of 20 calls after warm-up, by CUDA events; wall_ms, their mean wall-clock time; attention, the chosen backend.
+Prints the same as a table.
 """
 
 import argparse
@@ -32,7 +32,7 @@ import statistics
 import time
 import warnings
 
-os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "2")  # in each of some twenty processes
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "2")  # in each of about twenty processes
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import torch
@@ -48,8 +48,8 @@ RESNET = "resnet-18"
 TOKENS = 128
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 BACKENDS |= {"efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
-TIMING_SECONDS = 25  # left for timing what has been compiled
-HELD = {}  # in a process that compiles: its call
+TIMING_SECONDS = 25  # reserved for timing the compiled models
+HELD = {}  # the compiled call of a compiling process
 
 
 def first_call(call):
@@ -61,7 +61,7 @@ def first_call(call):
 
 
 def timed(call, parts=1, runs=20):
-    """Milliseconds of each of the `parts` of a call."""
+    """Returns the milliseconds of each of the `parts` of a call."""
     for _ in range(3):
         call()
     events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(runs)]
@@ -92,7 +92,7 @@ def captured(call):
 
 
 def operation(make, size):
-    """Times an operation; each `make()` is a call with operands of its own, of `size` bytes."""
+    """Times an operation; each `make()` returns a call with its own operands of `size` bytes."""
     calls = [make() for _ in range(math.ceil(100e6 / size))]
     first = first_call(calls[0])
     calls *= math.ceil(1 / (len(calls) * timed(calls[0], runs=5)["min_ms"]))
@@ -120,7 +120,7 @@ class Report:
         return self.end - time.monotonic()
 
     def add(self, what, measure, work=None, **known):
-        """`work`: the name of a rate, and what divided by milliseconds gives it."""
+        """Adds a result. `work`: the name of a rate, and the amount that gives the rate if divided by milliseconds."""
         try:
             facts = known | (measure() if self.left() > 0 else {"error": "out of time"})
         except Exception as error:
@@ -183,7 +183,7 @@ def attention(report):
 
 
 def decoded(mantissas, exponents):
-    """m * 2^(e - 127 - 6) of rows of 32 mantissas m with one exponent byte e."""
+    """Returns m * 2^(e - 127 - 6) for rows of 32 mantissas m with one exponent byte e."""
     return mantissas * ((exponents.to(torch.int16) - 6) << 7).view(torch.bfloat16)
 
 
@@ -202,7 +202,7 @@ def decode(report):
 
 
 def model_cases(sections):
-    """(section, model, batch, precision, mode), the dearest to compile first."""
+    """Returns (section, model, batch, precision, mode), slowest to compile first."""
     both = ("default", "reduce-overhead")
     kinds = [("training", "base", 32, both[:1]), ("inference", "base", 32, both[:1]), ("inference", "base", 1, both)]
     kinds += [("training", "tiny", 8, both), ("training", "tiny", 32, both)]
@@ -216,7 +216,7 @@ def model_cases(sections):
 
 
 def resnet(batch, dtype):
-    """ResNet-18 and a batch of images, in the layout that cuDNN is fastest with."""
+    """Returns ResNet-18 and a batch of images, in cuDNN's fastest layout."""
     from transformers import ResNetConfig, ResNetForImageClassification
 
     config = ResNetConfig(hidden_sizes=[64, 128, 256, 512], depths=[2] * 4, layer_type="basic", num_labels=2)
@@ -227,7 +227,7 @@ def resnet(batch, dtype):
 
 
 def bert(size, batch, dtype):
-    """A BERT classifier and a batch of texts without padding."""
+    """Returns a BERT classifier and a batch of texts without padding."""
     from transformers import BertConfig, BertForSequenceClassification
 
     names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
@@ -241,7 +241,7 @@ def bert(size, batch, dtype):
 
 
 def prepared(case, mask):
-    """A call of it computes the case once."""
+    """Returns a function that computes the case once."""
     section, size, batch, precision, mode = case
     torch.set_float32_matmul_precision(PRECISIONS.get(precision, "high"))
     torch.backends.cudnn.allow_tf32 = precision != "fp32"
@@ -270,7 +270,7 @@ def prepared(case, mask):
 
 
 def begun(case, mask):
-    """The call after its first ones, and what these told."""
+    """Returns the call after its first runs, with their results."""
     call = prepared(case, mask)
     facts = first_call(call)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
@@ -281,7 +281,7 @@ def begun(case, mask):
 
 
 def compiled(case, mask):
-    """In a process of its own: asked first it compiles, asked again it times."""
+    """Runs in a separate process: compiles at the first request, times at the second."""
     warnings.filterwarnings("ignore")
     try:
         if HELD:
@@ -300,7 +300,7 @@ def name_of(case):
 
 
 def models(report, sections, mask, wanted):
-    """All that needs no compiler is timed first, while GPU and processors are free."""
+    """Times cases without compilation first, while GPU and CPUs are idle."""
     cases = [case for case in model_cases(sections) if any(fnmatch.fnmatch(name_of(case), glob) for glob in wanted)]
     direct = [case for case in cases if case[-1] in ("eager", "graph")]
 

@@ -32,13 +32,13 @@ std::string_view accepts(const CallSite& site) {
 // Puts the work on the GPU's queue, and returns before it is done.
 void run(Call& call) {
   static const cuda::Program program{.file = "gelu.cu", .source = kSource};
-  constexpr std::int64_t kThreads = 256, kMostBlocks = 4096;
+  constexpr std::int64_t kThreads = 256, kMaxBlocks = 4096;
   const float* const x = cuda::floats(call, 0);
   const std::int64_t count = call.input(0).count();
   // After x, since y may reuse its memory. Each thread reads its element before it writes it.
   float* const y = cuda::pointer<float>(call.output());
   if (count == 0) return;
-  const std::int64_t blocks = std::min(cuda::ceil_divide(count, kThreads), kMostBlocks);
+  const std::int64_t blocks = std::min(cuda::ceil_divide(count, kThreads), kMaxBlocks);
   cuda::launch(call.device, {program, "gelu", {blocks}, {kThreads}}, x, y, count);
 }
 

@@ -10,7 +10,7 @@ PassDef count_dropouts() {
   PassDef pass;
   pass.name = "count_dropouts";
   pass.summary = "count the dropouts, and those that are not of attention";
-  pass.look = [](const Graph& graph, const ParameterStore&, const Attributes&) -> Attributes {
+  pass.analyze = [](const Graph& graph, const ParameterStore&, const Attributes&) -> Attributes {
     return {{"dropouts", static_cast<std::int64_t>(graph.operations("dropout").size())},
             {"outside_attention", dropouts_outside_attention(graph)}};
   };

@@ -33,7 +33,7 @@ constexpr std::string_view kKindColours[] = {"#ffc078", "#8ce99a", "#74c0fc", "#
 // From the lowest numbers to the highest; black text is readable on all of them.
 constexpr std::string_view kSteps[] = {"#fef0d9", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548"};
 
-constexpr double kLeastShare = 1e-4;  // smaller shares of the FLOP count as this one
+constexpr double kMinShare = 1e-4;  // smaller shares of the FLOP count as this one
 
 std::string_view name_of(Trait trait) {
   switch (trait) {
@@ -72,7 +72,7 @@ bool is_named(const std::string& kind) {
 }
 
 // Returns the name of the parameter that is read, which may be masked, quantized or packed; empty for computed values.
-std::string parameter_behind(Value value) {
+std::string source_parameter(Value value) {
   const Node* node = value.node;
   while (node->kind() == NodeKind::operation) {
     if (is_unpacked(*node)) return packed_parameter(*node);
@@ -115,7 +115,7 @@ Colouring coloured_by_sparsity(const std::vector<Zeros>& zeros) {
           .number = [by_name](Boxed box) -> std::optional<double> {
             std::set<std::string> read;
             for (const Node* node : box)
-              for (const Value& input : node->inputs()) read.insert(parameter_behind(input));
+              for (const Value& input : node->inputs()) read.insert(source_parameter(input));
             Zeros sum;
             for (const std::string& name : read) {
               const auto found = by_name.find(name);
@@ -143,19 +143,19 @@ Colouring coloured_by_cost(const Graph& graph, const Bindings& bindings) {
             double sum = 0;
             for (const Node* node : box)
               if (const auto found = shares.find(node); found != shares.end()) sum += found->second;
-            return sum > 0 ? std::optional(std::max(sum, kLeastShare)) : std::nullopt;
+            return sum > 0 ? std::optional(std::max(sum, kMinShare)) : std::nullopt;
           },
           .text =
               [](double share) {
-                return share <= kLeastShare
-                           ? fmt::format("at most {:g}%", 100 * kLeastShare)
+                return share <= kMinShare
+                           ? fmt::format("at most {:g}%", 100 * kMinShare)
                            : fmt::format("{:.{}f}%", 100 * share, share < 0.1 ? 2 : 0);
               },
           .unit = "of FLOP",
           .logarithmic = true};
 }
 
-Colouring coloured_by_figure(const std::map<std::string, double>& figures, std::string legend) {
+Colouring coloured_by_number(const std::map<std::string, double>& figures, std::string legend) {
   return {.legend = std::move(legend),
           .number = [figures](Boxed box) -> std::optional<double> {
             std::optional<double> most;

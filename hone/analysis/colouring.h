@@ -37,14 +37,14 @@ Colouring coloured_by_sparsity(const std::vector<Zeros>& zeros);
 /// Colours by the share of a run's FLOP.
 Colouring coloured_by_cost(const Graph& graph, const Bindings& bindings);
 /// Colours by a number per layer, keyed by layer name; a module has the largest of its layers. `legend` is its title.
-Colouring coloured_by_figure(const std::map<std::string, double>& figures, std::string legend);
+Colouring coloured_by_number(const std::map<std::string, double>& figures, std::string legend);
 
 /// The colours of the boxes of one drawing.
 class Colours {
  public:
   struct Fill {
     std::string colour;
-    std::string fact;  ///< the number as text; empty for boxes without one
+    std::string value_text;  ///< the number as text; empty for boxes without one
   };
   struct Entry {
     std::string label, colour;

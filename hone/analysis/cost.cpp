@@ -47,7 +47,7 @@ LastReaders find_last_readers(const Graph& graph) {
 }
 
 // Returns the owner whose memory the first output of a node reuses (see `OpDef::in_place`), or null.
-const Node* taken_over(const Node& node, const LastReaders& last_reader) {
+const Node* reused_owner(const Node& node, const LastReaders& last_reader) {
   const std::optional<std::size_t> in_place = node.op().in_place;
   if (!in_place) return nullptr;
   const Value& input = node.inputs()[*in_place];
@@ -94,7 +94,7 @@ Peak peak_of(const Graph& graph, const Bindings& bindings, std::int64_t grain_by
   };
   for (const auto& node : graph.nodes()) {
     if (node->kind() != NodeKind::operation) continue;
-    const Node* taken = taken_over(*node, last_reader);
+    const Node* taken = reused_owner(*node, last_reader);
     if (!shares_memory(*node)) add(*node, 1);
     if (taken != nullptr) add(*taken, -1);
     if (live.bytes > peak.bytes) peak = live;

@@ -34,7 +34,8 @@ std::int64_t DecodeTiling::threads() const {
 
 DecodeTiling mase_cuda_tiling(std::int64_t elements, std::int64_t group) {
   user_check(elements >= 1 && group >= 1 && elements % group == 0,
-             "tiles: expected a number of elements that groups of {} divide, got {}; take {}",
+             "tiles: expected a number of elements that is a multiple of the group size {}, "
+             "got {}; use {}",
              grouped(group), grouped(elements),
              grouped(std::max<std::int64_t>(group, 1) *
                      std::max<std::int64_t>(elements / std::max<std::int64_t>(group, 1), 1)));

@@ -145,12 +145,13 @@ Folding fold(const std::vector<Layer>& layers, std::int64_t equal_layers) {
            stack_of(layers[end]) == stack_of(layers[begin]))
       ++end;
     if (end - begin <= drawn_of_a_row) continue;
-    const std::size_t standing = begin + drawn_of_a_row - 1;
-    for (std::size_t i = standing + 1; i < end; ++i)
-      folding.drawn_as[layers[i].name] = layers[standing].name;
+    const std::size_t last_drawn = begin + drawn_of_a_row - 1;
+    for (std::size_t i = last_drawn + 1; i < end; ++i)
+      folding.drawn_as[layers[i].name] = layers[last_drawn].name;
     const std::string& last = layers[end - 1].name;
-    folding.labels[layers[standing].name] = fmt::format(
-        "{} to {} (×{})", layers[standing].name, last.substr(last.rfind('.') + 1), end - standing);
+    folding.labels[layers[last_drawn].name] =
+        fmt::format("{} to {} (×{})", layers[last_drawn].name, last.substr(last.rfind('.') + 1),
+                    end - last_drawn);
   }
   return folding;
 }
@@ -207,7 +208,7 @@ std::string statement(const Node& node, const std::string& group, const Colours&
   const Colours::Fill fill = colours.of(one);
   return fmt::format("  {} [fillcolor=\"{}\"{}, label=<{}{}{}>];\n", pen.id(node.name()),
                      fill.colour, mark.frame, mark.sign, operation_label(node, group),
-                     fill.fact.empty() ? "" : "<br/><i>" + markup(fill.fact) + "</i>");
+                     fill.value_text.empty() ? "" : "<br/><i>" + markup(fill.value_text) + "</i>");
 }
 
 /// All operations of a module drawn as one box, including those of its submodules.
@@ -229,7 +230,7 @@ std::string module_statement(const Module& module, const std::string& label,
       fmt::format("<b>{}</b><br/>{} operations", markup(label), grouped(std::ssize(operations)));
   if (parameters > 0)
     text += fmt::format("<br/><font color=\"#666666\">{} parameters</font>", grouped(parameters));
-  if (!fill.fact.empty()) text += "<br/><i>" + markup(fill.fact) + "</i>";
+  if (!fill.value_text.empty()) text += "<br/><i>" + markup(fill.value_text) + "</i>";
   if (marked > 0)
     text += fmt::format("<br/><font color=\"#e67700\"><b>{} differ</b></font>", grouped(marked));
   return fmt::format("  {} [fillcolor=\"{}\", penwidth={}, label=<{}>];\n",
@@ -396,8 +397,8 @@ Drawing draw(const Graph& graph, const DrawOptions& options) {
   return drawing;
 }
 
-Drawing draw_beside(const Graph& left, const DrawOptions& left_options, const Graph& right,
-                    const DrawOptions& right_options, const std::string& title) {
+Drawing draw_side_by_side(const Graph& left, const DrawOptions& left_options, const Graph& right,
+                          const DrawOptions& right_options, const std::string& title) {
   const Drawing a = body_of(left, {left_options, "a_"}), b = body_of(right, {right_options, "b_"});
   return {.dot = whole(
               title, side("a", left_options.title, a.dot) + side("b", right_options.title, b.dot)),

@@ -39,8 +39,8 @@ std::string drawn_sentence(const Drawing& drawing);
 Drawing draw(const Graph& graph, const DrawOptions& options);
 
 /// Draws two graphs side by side, each with its own title and marks.
-Drawing draw_beside(const Graph& left, const DrawOptions& left_options, const Graph& right,
-                    const DrawOptions& right_options, const std::string& title);
+Drawing draw_side_by_side(const Graph& left, const DrawOptions& left_options, const Graph& right,
+                          const DrawOptions& right_options, const std::string& title);
 
 /// Renders text in Graphviz's language to a file. The extension selects the format: .svg, .png, .pdf or .dot (the text
 /// itself). Throws `UserError` for another extension, or if Graphviz is not installed.

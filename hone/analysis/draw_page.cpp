@@ -73,7 +73,7 @@ Json page_data(const Graph& graph, const DrawOptions& options) {
                                {"parent", module.parent},
                                {"depth", module.depth},
                                {"fill", fill.colour},
-                               {"fact", fill.fact}});
+                               {"fact", fill.value_text}});
   }
   std::map<const Node*, std::size_t> places;
   const auto add = [&](const Node& node, const std::string& kind, std::size_t module,
@@ -83,7 +83,7 @@ Json page_data(const Graph& graph, const DrawOptions& options) {
                              {"kind", kind},
                              {"module", module},
                              {"fill", fill.colour},
-                             {"fact", fill.fact},
+                             {"fact", fill.value_text},
                              {"mark", mark_of(node, options)},
                              {"attributes", attribute_text(node)},
                              {"parameters", parameters_of(node)},

@@ -49,7 +49,7 @@ std::vector<std::string> changes_of(const Node& a, const Node& b) {
   return changes;
 }
 
-bool reads_the_like(const Node& a, const Node& b, const Pairs& pairs) {
+bool has_matching_inputs(const Node& a, const Node& b, const Pairs& pairs) {
   return std::ranges::equal(a.inputs(), b.inputs(), [&](const Value& x, const Value& y) {
     const auto pair = pairs.find(x.node);
     return x.index == y.index && pair != pairs.end() && pair->second == y.node;
@@ -73,7 +73,7 @@ Pairs pairs_of(const Graph& first, const Graph& second) {
     if (source == pairs.end()) continue;
     for (const Node* user : source->second->users()) {
       if (taken.contains(user) || !same_operation(*node, *user) ||
-          !changes_of(*node, *user).empty() || !reads_the_like(*node, *user, pairs))
+          !changes_of(*node, *user).empty() || !has_matching_inputs(*node, *user, pairs))
         continue;
       pairs[node.get()] = user;
       taken.insert(user);
@@ -116,26 +116,26 @@ void compare_outputs(const Graph& first, const Graph& second, const Pairs& pairs
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(DifferenceKind) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(DifferenceKind) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(DifferenceKind::only_in_first), "only in A"},
       {static_cast<int>(DifferenceKind::only_in_second), "only in B"},
       {static_cast<int>(DifferenceKind::changed), "changed"}};
   return kWords;
 }
-std::string to_string(DifferenceKind kind) { return std::string(word_of(kind)); }
+std::string to_string(DifferenceKind kind) { return std::string(enum_name(kind)); }
 
 const Fields& fields_of(const ParameterDifference*) {
   using P = ParameterDifference;
-  static const Fields fields = describe<P>(
-      "parameter_difference", "A parameter whose values differ between two models.",
-      field<&P::name>("parameter", "Its name.", "Parameter"),
-      field<&P::elements>("elements", "Number of its elements.", "Elements"),
-      field<&P::differing>("differing", "Number of elements with different values.",
-                           "Different values"),
-      field<&P::largest>("largest", "Largest absolute difference; null: it is no number.",
-                         "Largest difference")
-          .or_null());
+  static const Fields fields =
+      describe<P>("parameter_difference", "A parameter whose values differ between two models.",
+                  field<&P::name>("parameter", "Its name.", "Parameter"),
+                  field<&P::elements>("elements", "Number of its elements.", "Elements"),
+                  field<&P::differing>("differing", "Number of elements with different values.",
+                                       "Different values"),
+                  field<&P::largest>("largest", "Largest absolute difference; null: not a number.",
+                                     "Largest difference")
+                      .or_null());
   return fields;
 }
 
@@ -160,7 +160,7 @@ GraphDifference difference(const Graph& first, const Graph& second) {
     const Node& other = *pair->second;
     paired.insert(&other);
     std::vector<std::string> changes = changes_of(*node, other);
-    if (!reads_the_like(*node, other, pairs))
+    if (!has_matching_inputs(*node, other, pairs))
       changes.push_back(fmt::format("reads {} -> {}", inputs_text(*node), inputs_text(other)));
     if (!changes.empty()) {
       found.differences.push_back({DifferenceKind::changed, node->name(), other.name(),

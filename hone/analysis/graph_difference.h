@@ -11,7 +11,7 @@
 namespace hone {
 
 enum class DifferenceKind { only_in_first, only_in_second, changed };
-std::span<const EnumWord> enum_words(DifferenceKind);
+std::span<const EnumName> enum_names(DifferenceKind);
 /// "only in A", "only in B", "changed"
 std::string to_string(DifferenceKind kind);
 

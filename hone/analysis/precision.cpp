@@ -31,7 +31,7 @@ std::vector<PlannedTensor> planned_tensors(const Graph& graph, const Quantizatio
 namespace {
 
 // Returns whether a node reads part of the table: rows by number, or the first rows, such as positions.
-bool takes_a_part(const Node& node, const Value& table, const Bindings& bindings) {
+bool reads_part(const Node& node, const Value& table, const Bindings& bindings) {
   const auto elements = [&](const Type& type) {
     return element_count(resolve(type.shape, bindings));
   };
@@ -53,7 +53,7 @@ std::set<std::string> table_parameters(const Graph& graph) {
   std::set<std::string> tables;
   for (const Node* node : graph.of_kind(NodeKind::operation))
     for (const Value& input : node->inputs())
-      if (input.node->kind() == NodeKind::parameter && takes_a_part(*node, input, bindings))
+      if (input.node->kind() == NodeKind::parameter && reads_part(*node, input, bindings))
         tables.insert(input.node->name());
   return tables;
 }

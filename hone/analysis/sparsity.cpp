@@ -60,7 +60,7 @@ std::int64_t zeros_in_blocks(const WeightRows& weight, const PruneBlock& block) 
   return zeros;
 }
 
-bool follows(const WeightRows& weight, const KeptOf& pattern) {
+bool follows(const WeightRows& weight, const NOfM& pattern) {
   if (weight.columns % pattern.of != 0) return false;
   for (std::int64_t row = 0; row < weight.rows; ++row)
     for (std::int64_t column = 0; column < weight.columns; column += pattern.of) {
@@ -102,7 +102,7 @@ class ZeroCounter {
   static constexpr std::array<PruneBlock, 2> kBlocks = {{{4, 1}, {1, 4}}};
   Zeros all_, pruned_;  // of all weights, and of those that are not dense
   std::array<std::int64_t, 2> in_blocks_ = {};
-  KeptOf pattern_ = {};
+  NOfM pattern_ = {};
   bool is_pattern_ = true;
 };
 

@@ -223,10 +223,10 @@ std::string draw_tiles(const DecodeTiling& tiling, const kernels::DequantizePart
       "  }\n  subgraph cluster_ours { label=\"hone on a CPU: a vector at a time\"; "
       "style=rounded; color=\"#bbbbbb\";\n" +
       chunks_node(tiling, ours) + vectors_node(tiling, ours);
-  dot += words(
-      "ours", {"groups of whole vectors take their scale once,",
-               "others one for each element, from a table in registers",
-               fmt::format("results go {} the caches", ours.around_caches ? "around" : "through")});
+  dot += words("ours",
+               {"groups of whole vectors take their scale once,",
+                "others one for each element, from a table in registers",
+                fmt::format("results go {} the caches", ours.non_temporal ? "around" : "through")});
   dot += "  }\n  grid -> first_tile;\n";
   dot += has_edge ? "  grid -> last_tile;\n  last_tile -> theirs [style=invis];\n" : "";
   return dot +

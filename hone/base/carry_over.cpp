@@ -49,7 +49,7 @@ class Move {
   Move(const fs::path& from, const fs::path& to, const OwnFiles& own)
       : from_(from), to_(to), own_(own) {}
 
-  std::vector<Carried> run() {
+  std::vector<MovedFile> run() {
     folder("");
     // Last, so that files of others keep their names.
     for (const fs::path& path : changed_) move(path, /*changed=*/true);
@@ -93,7 +93,7 @@ class Move {
   const fs::path& to_;
   const OwnFiles& own_;
   std::vector<fs::path> changed_;
-  std::vector<Carried> carried_;
+  std::vector<MovedFile> carried_;
 };
 
 }  // namespace
@@ -104,7 +104,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
-std::vector<Carried> carry_over(const fs::path& from, const fs::path& to, const OwnFiles& own) {
+std::vector<MovedFile> carry_over(const fs::path& from, const fs::path& to, const OwnFiles& own) {
   return Move(from, to, own).run();
 }
 

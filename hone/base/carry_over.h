@@ -17,7 +17,7 @@ struct OwnFiles {
 };
 
 /// A moved file or folder, by its relative paths in the two folders.
-struct Carried {
+struct MovedFile {
   fs::path from, to;
   bool changed = false;  ///< the program wrote it, and it was changed later
 };
@@ -26,7 +26,7 @@ struct Carried {
 /// stay the same, with `.kept` (`.kept-2`, …) appended if they are taken. Folders without a file of the program move as
 /// a whole; links and special files are not opened. Throws `UserError`; whatever has not been moved by then stays in
 /// place.
-std::vector<Carried> carry_over(const fs::path& from, const fs::path& to, const OwnFiles& own);
+std::vector<MovedFile> carry_over(const fs::path& from, const fs::path& to, const OwnFiles& own);
 
 /// Removes the program's own files, `last` after all others, and then empty folders, including `folder` itself.
 void remove_own(const fs::path& folder, const OwnFiles& own, const fs::path& last = {});

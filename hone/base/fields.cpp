@@ -166,11 +166,11 @@ const std::string& read_text(const Json& json) {
   return json.get_ref<const std::string&>();
 }
 
-int read_choice(const Json& json, std::span<const EnumWord> choices) {
+int read_choice(const Json& json, std::span<const EnumName> choices) {
   std::vector<std::string_view> words;
-  for (const EnumWord& choice : choices) {
-    if (json == choice.word) return choice.value;
-    words.push_back(choice.word);
+  for (const EnumName& choice : choices) {
+    if (json == choice.name) return choice.value;
+    words.push_back(choice.name);
   }
   fail("expected one of {}, found {}", fmt::join(words, ", "), to_line(json));
 }

@@ -71,9 +71,9 @@ enum class Unit : std::uint8_t {
 std::string_view to_string(Unit unit);
 
 /// A value of an enum and its name.
-struct EnumWord {
+struct EnumName {
   int value;
-  std::string_view word;
+  std::string_view name;
 };
 
 enum class FieldKind : std::uint8_t {
@@ -95,7 +95,7 @@ struct TypeDef {
   FieldKind kind = FieldKind::json;
   const TypeDef* (*element)() = nullptr;             ///< for optionals, lists and maps
   const Fields& (*fields)() = nullptr;               ///< for objects
-  std::span<const EnumWord> (*choices)() = nullptr;  ///< for choices
+  std::span<const EnumName> (*choices)() = nullptr;  ///< for choices
   Json (*write)(const void* value) = nullptr;
   void (*read)(const Json& json, void* value) = nullptr;  ///< throws `UserError` for other types
 };
@@ -108,7 +108,7 @@ struct FieldDef {
   std::string_view header = {};  ///< column header in printed tables; "": not printed
   const TypeDef* type = nullptr;
   const void* (*get)(const void* object) = nullptr;  ///< nullptr: a computed value, see `value`
-  void* (*at)(void* object) = nullptr;               ///< nullptr: a computed value, which is not read
+  void* (*at)(void* object) = nullptr;  ///< nullptr: a computed value, which is not read
   Json (*value)(const void* object) = nullptr;
   bool null = false;  ///< a number may be null
   /// For a map whose elements are inlined as `key` + name + `suffix`: the possible names.
@@ -134,16 +134,16 @@ const Fields& fields() {
   return fields_of(static_cast<const T*>(nullptr));
 }
 
-/// An enum with names: `std::span<const EnumWord> enum_words(E)` in its namespace.
+/// An enum with names: `std::span<const EnumName> enum_names(E)` in its namespace.
 template <typename E>
-concept Worded = std::is_enum_v<E> && requires(E e) {
-  { enum_words(e) } -> std::convertible_to<std::span<const EnumWord>>;
+concept NamedEnum = std::is_enum_v<E> && requires(E e) {
+  { enum_names(e) } -> std::convertible_to<std::span<const EnumName>>;
 };
 /// Returns the name of a value.
-template <Worded E>
-std::string_view word_of(E value) {
-  for (const EnumWord& choice : enum_words(value))
-    if (choice.value == static_cast<int>(value)) return choice.word;
+template <NamedEnum E>
+std::string_view enum_name(E value) {
+  for (const EnumName& choice : enum_names(value))
+    if (choice.value == static_cast<int>(value)) return choice.name;
   return "";
 }
 
@@ -208,7 +208,7 @@ double read_number(const Json& json);
 std::int64_t read_integer(const Json& json);
 bool read_boolean(const Json& json);
 const std::string& read_text(const Json& json);
-int read_choice(const Json& json, std::span<const EnumWord> choices);
+int read_choice(const Json& json, std::span<const EnumName> choices);
 void check_kind(bool is_kind, std::string_view expected, const Json& json);
 
 template <typename T>
@@ -257,12 +257,12 @@ TypeDef make_type() {
     type.read = [](const Json& json, void* v) {
       read_field_text(read_text(json), *static_cast<T*>(v));
     };
-  } else if constexpr (Worded<T>) {
+  } else if constexpr (NamedEnum<T>) {
     type.kind = FieldKind::choice;
-    type.choices = [] { return std::span<const EnumWord>(enum_words(T())); };
-    type.write = [](const void* v) { return Json(word_of(As()(v))); };
+    type.choices = [] { return std::span<const EnumName>(enum_names(T())); };
+    type.write = [](const void* v) { return Json(enum_name(As()(v))); };
     type.read = [](const Json& json, void* v) {
-      *static_cast<T*>(v) = static_cast<T>(read_choice(json, enum_words(T())));
+      *static_cast<T*>(v) = static_cast<T>(read_choice(json, enum_names(T())));
     };
   } else if constexpr (IntervalLike<T>) {
     type.kind = FieldKind::interval;

@@ -45,7 +45,7 @@ std::string_view kind_of(fs::file_type type) {
     case fs::file_type::character:
       return "a device";
     default:
-      return "something that is no file";
+      return "something that is not a file";
   }
 }
 
@@ -55,8 +55,7 @@ fs::file_status status_of(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (status.type() != fs::file_type::none) return status;
   const bool circle = error == std::errc::too_many_symbolic_link_levels;
-  fail("{}: cannot look there: {}", path.string(),
-       circle ? "its links lead in a circle" : error.message());
+  fail("{}: cannot access: {}", path.string(), circle ? "its links form a cycle" : error.message());
 }
 
 // Checks the type before opening: opening a pipe waits for a writer, and may trigger a device.
@@ -299,7 +298,7 @@ bool is_folder(const fs::path& path) { return status_of(path).type() == fs::file
 void check_output_file(const fs::path& path, bool overwrite) {
   fs::path folder = path.parent_path();
   while (!folder.empty() && !path_exists(folder)) folder = folder.parent_path();
-  user_check(folder.empty() || is_folder(folder), "{}: cannot write there: {} is no folder",
+  user_check(folder.empty() || is_folder(folder), "{}: cannot write there: {} is not a folder",
              path.string(), folder.string());
   std::error_code error;
   const fs::file_status there = fs::symlink_status(path, error);

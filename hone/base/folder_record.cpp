@@ -12,26 +12,26 @@ namespace hone {
 namespace {
 
 /// Result of reading a record.json.
-struct ToldRecord {
+struct RecordReading {
   std::optional<FolderRecord> record = {};
   std::string fault = {};  ///< see `record_fault`
 };
 
 // Returns nothing if there is no such file.
-std::optional<ToldRecord> told_record(const fs::path& folder) {
+std::optional<RecordReading> try_read_record(const fs::path& folder) {
   const fs::path file = folder / kRecordFile;
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   try {
     const Json json = read_json(file);
     const FolderRecord any;
-    if (!json.is_object() || json.value("program", Json()) != any.program()) return ToldRecord{};
+    if (!json.is_object() || json.value("program", Json()) != any.program()) return RecordReading{};
     user_check(json.value("schema_version", Json()) == any.schema_version(),
-               "{}: is not as this version of hone writes it", file.string());
-    return ToldRecord{
+               "{}: this version of hone did not write it", file.string());
+    return RecordReading{
         .record = with_context(file.string(), [&] { return from_json<FolderRecord>(json); })};
   } catch (const UserError& damage) {
-    return ToldRecord{.fault = damage.what()};
+    return RecordReading{.fault = damage.what()};
   }
 }
 
@@ -42,7 +42,7 @@ const Fields& fields_of(const RecordedFile*) {
   static const Fields fields =
       describe<R>("recorded_file", "A file that the program wrote.",
                   field<&R::size>("size", Unit::bytes, "Its size."),
-                  field<&R::fingerprint>("fingerprint", "Of its bytes, by XXH3 with 128 bits."));
+                  field<&R::fingerprint>("fingerprint", "128-bit XXH3 hash of its bytes."));
   return fields;
 }
 
@@ -50,31 +50,32 @@ const Fields& fields_of(const FolderRecord*) {
   using F = FolderRecord;
   static const Fields fields = describe<F>(
       "record.json",
-      "What was written: in every folder that the program makes. Only folders with it are "
-      "replaced.",
-      field<&F::schema_version>("schema_version", "Of this file; 1."),
+      "The record in every output folder of hone, which lists its files. Only folders with a "
+      "record are replaced.",
+      field<&F::schema_version>("schema_version", "Version of this file's format; 1."),
       field<&F::program>("program", "\"hone\"."),
-      field<&F::finished>("finished",
-                          "false: a job works there, was interrupted or ended for good."),
+      field<&F::finished>(
+          "finished",
+          "Whether the job finished; false: it is running, was interrupted or gave up."),
       field<&F::job>("job",
-                     "The settings that decide the result, and fingerprints of what was read; "
-                     "null: the job cannot be resumed."),
+                     "The settings that decide the result, and fingerprints of the inputs; null: "
+                     "the job cannot be resumed."),
       field<&F::replaces>("replaces",
                           "Fingerprint of the record of the folder that it replaced; empty: it "
                           "replaced none."),
       field<&F::given_up>("given_up",
-                          "Why the job ended for good and cannot go on; empty: it did not."),
+                          "Why the job gave up and cannot be resumed; empty: it did not."),
       field<&F::files>("files", "The files, by path; empty for unfinished folders."));
   return fields;
 }
 
 std::optional<FolderRecord> read_record(const fs::path& folder) {
-  const std::optional<ToldRecord> told = told_record(folder);
+  const std::optional<RecordReading> told = try_read_record(folder);
   return told ? told->record : std::nullopt;
 }
 
 std::string record_fault(const fs::path& folder) {
-  const std::optional<ToldRecord> told = told_record(folder);
+  const std::optional<RecordReading> told = try_read_record(folder);
   return told ? told->fault : "";
 }
 

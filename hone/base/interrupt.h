@@ -13,9 +13,9 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-/// Installs handlers: the first SIGINT or SIGTERM only requests a stop, with a message on standard error if `tell`; the
+/// Installs handlers: the first SIGINT or SIGTERM only requests a stop, with a message on standard error if `announce`; the
 /// second ends the process at once, as by default.
-void catch_interrupts(bool tell = true);
+void catch_interrupts(bool announce = true);
 
 /// Returns the signal that requested a stop, or 0.
 int interrupt_signal();

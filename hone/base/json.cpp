@@ -26,13 +26,14 @@ std::string reason(std::string_view message) {
 
 // The parser counts bytes from 1; at the end, the position is one past the last byte.
 std::string place_of_error(std::string_view part, std::size_t byte, TextPosition begin) {
-  const TextPosition at = behind(part.substr(0, byte > 0 ? byte - 1 : 0), begin);
+  const TextPosition at = position_after(part.substr(0, byte > 0 ? byte - 1 : 0), begin);
   return fmt::format("line {}, column {}", at.line, at.column);
 }
 
 // Malformed text may be misread here, but only after the position where the parser stops.
 void check_structure(std::string_view text, std::int64_t most_members) {
-  std::array<std::int64_t, kMaxDepth + 1> members{};  // of the current object or array at each depth
+  std::array<std::int64_t, kMaxDepth + 1>
+      members{};  // of the current object or array at each depth
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -66,8 +67,8 @@ Value parse(std::string_view text, TextPosition begin) {
 
 }  // namespace
 
-TextPosition behind(std::string_view text, TextPosition at) {
-  for (const char c : text) at = behind(c, at);
+TextPosition position_after(std::string_view text, TextPosition at) {
+  for (const char c : text) at = position_after(c, at);
   return at;
 }
 

@@ -11,12 +11,12 @@ struct TextPosition {
 };
 
 /// Return the position after a byte of UTF-8, or after a text, at position `at`.
-inline TextPosition behind(char byte, TextPosition at) {
+inline TextPosition position_after(char byte, TextPosition at) {
   if (byte == '\n') return {at.line + 1, 1};
   const bool continues = (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
   return {at.line, at.column + (continues ? 0 : 1)};
 }
-TextPosition behind(std::string_view text, TextPosition at);
+TextPosition position_after(std::string_view text, TextPosition at);
 
 /// Parses a part that begins at `begin` in its file, as `parse_json` does. Messages begin with the line; callers add
 /// the file.

@@ -13,8 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20;  // per line
-constexpr int kMostMilliseconds = 200;        // of waiting between checks for interrupts
+constexpr std::size_t kMaxBytes = 64 << 20;  // per line
+constexpr int kMaxMilliseconds = 200;        // of waiting between checks for interrupts
 
 }  // namespace
 
@@ -49,12 +49,12 @@ bool LineReader::take_line(std::vector<std::string>& lines) {
 // Returns false at the end, and if nothing is available and `wait` is false.
 bool LineReader::read_more(bool wait) {
   if (ended_) return false;
-  user_check(buffer_.size() - begin_ < kMostBytes,
+  user_check(buffer_.size() - begin_ < kMaxBytes,
              "{}: line {} has more than 64 MiB; expected a text on each line", name_, lines_ + 1);
   pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
   int count = 0;
   // Reacts to Ctrl-C while waiting: a signal ends the wait, and one just before it is noticed soon.
-  while ((count = ::poll(&ready, 1, wait ? kMostMilliseconds : 0)) <= 0) {
+  while ((count = ::poll(&ready, 1, wait ? kMaxMilliseconds : 0)) <= 0) {
     if (count < 0 && errno != EINTR) break;
     if (count == 0 && !wait) return false;
     stop_if_interrupted();

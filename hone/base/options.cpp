@@ -21,8 +21,8 @@ std::optional<double> parsed_number(const std::string& text) {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(Heading) {
-  static constexpr std::array<EnumWord, 7> words = {{{0, "Options"},
+std::span<const EnumName> enum_names(Heading) {
+  static constexpr std::array<EnumName, 7> words = {{{0, "Options"},
                                                      {1, "Data"},
                                                      {2, "Training"},
                                                      {3, "Calibration"},
@@ -32,7 +32,7 @@ std::span<const EnumWord> enum_words(Heading) {
   return words;
 }
 
-std::string problem_of_word(const std::string& text, const std::vector<std::string>& words) {
+std::string choice_error(const std::string& text, const std::vector<std::string>& words) {
   if (std::ranges::find(words, text) != words.end()) return "";
   const std::string others = fmt::format("{}", fmt::join(words.begin(), words.end() - 1, ", "));
   return fmt::format("expected {}{}{}, got '{}'{}", others, others.empty() ? "" : " or ",
@@ -85,7 +85,7 @@ OptionDef&& OptionDef::shown(std::string_view as) && {
 }
 
 OptionDef&& OptionDef::one_of(std::vector<std::string> known) && {
-  words = std::move(known);
+  choices = std::move(known);
   return std::move(*this);
 }
 
@@ -166,14 +166,14 @@ const OptionDef* find_option(const Options& options, std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> words_of(const OptionDef& row) {
-  if (!row.words.empty() || row.type->words == nullptr || row.type->flag) return row.words;
-  return row.type->words();
+std::vector<std::string> choices_of(const OptionDef& row) {
+  if (!row.choices.empty() || row.type->choices == nullptr || row.type->flag) return row.choices;
+  return row.type->choices();
 }
 
-std::string problem_of(const OptionDef& row, const std::string& text) {
-  const std::vector<std::string> words = words_of(row);
-  std::string problem = words.empty() ? "" : problem_of_word(text, words);
+std::string value_error(const OptionDef& row, const std::string& text) {
+  const std::vector<std::string> words = choices_of(row);
+  std::string problem = words.empty() ? "" : choice_error(text, words);
   for (const OptionCheck& check : row.checks)
     if (problem.empty()) problem = check(text);
   if (problem.empty() && row.type->problem != nullptr) problem = row.type->problem(text);
@@ -196,7 +196,7 @@ void set_option(const OptionDef& row, void* object, const Json& value) {
   for (const std::string& text :
        row.type->list ? split(whole, ',') : std::vector<std::string>{whole}) {
     const std::string meant = row.replace ? row.replace(text) : text;
-    const std::string problem = problem_of(row, meant);
+    const std::string problem = value_error(row, meant);
     user_check(problem.empty(), "{}", problem);
     row.type->parse(meant, member);
   }
@@ -204,7 +204,7 @@ void set_option(const OptionDef& row, void* object, const Json& value) {
 
 namespace detail {
 
-std::string problem_of_number(const std::string& text, bool whole, bool is_signed) {
+std::string number_error(const std::string& text, bool whole, bool is_signed) {
   std::int64_t integer = 0;
   std::uint64_t natural = 0;
   double number = 0;
@@ -220,16 +220,16 @@ std::string problem_of_number(const std::string& text, bool whole, bool is_signe
                      text.empty() ? "nothing" : text);
 }
 
-std::vector<std::string> words_of(std::span<const EnumWord> words) {
+std::vector<std::string> choices_of(std::span<const EnumName> words) {
   std::vector<std::string> texts;
-  for (const EnumWord& word : words) texts.emplace_back(word.word);
+  for (const EnumName& choice : words) texts.emplace_back(choice.name);
   return texts;
 }
 
-int value_of_word(const std::string& text, std::span<const EnumWord> words) {
-  for (const EnumWord& word : words)
-    if (word.word == text) return word.value;
-  throw UserError(problem_of_word(text, words_of(words)));
+int enum_value(const std::string& text, std::span<const EnumName> words) {
+  for (const EnumName& choice : words)
+    if (choice.name == text) return choice.value;
+  throw UserError(choice_error(text, choices_of(words)));
 }
 
 std::string number_text(double value) { return fmt::format("{:g}", value); }

@@ -42,7 +42,7 @@ enum class Heading : std::uint8_t {
   execution,
   debugging
 };
-std::span<const EnumWord> enum_words(Heading);
+std::span<const EnumName> enum_names(Heading);
 
 /// How the command uses the file or folder that an option names.
 enum class Access : std::uint8_t {
@@ -57,16 +57,16 @@ enum class Access : std::uint8_t {
 
 /// The value of an option: its name in help, its shell completion, and the use of the file it names.
 struct ValueKind {
-  std::string_view shown = {};                    ///< name in help: "FILE"; "": that of the type
-  bool files = false;                             ///< completes files and folders
-  bool folders = false;                           ///< completes folders
-  std::vector<std::string> (*words)() = nullptr;  ///< possible values, or their beginnings
+  std::string_view shown = {};                      ///< name in help: "FILE"; "": that of the type
+  bool files = false;                               ///< completes files and folders
+  bool folders = false;                             ///< completes folders
+  std::vector<std::string> (*choices)() = nullptr;  ///< possible values, or their beginnings
   Access access = Access::none;
-  bool takes_minus = false;                           ///< a value may begin with a minus: "-loss"
-  std::span<const std::string_view> written_as = {};  ///< extensions of written files
-  bool format = false;  ///< the words are number formats, which take parameters: "int(bits=4)"
+  bool allows_leading_minus = false;                  ///< a value may begin with a minus: "-loss"
+  std::span<const std::string_view> extensions = {};  ///< extensions of written files
+  bool format = false;  ///< the values are number formats, which take parameters: "int(bits=4)"
   std::string_view separator = {};  ///< between several values: ","; "": a single value
-  bool goes_on = false;             ///< words are only beginnings of values: "accuracy>=-"
+  bool is_prefix = false;           ///< choices are only prefixes of values: "accuracy>=-"
 };
 
 /// Converts between texts and values of a type.
@@ -74,7 +74,7 @@ struct OptionType {
   std::string_view name;                                 ///< name in help: "INT"
   bool flag = false;                                     ///< takes no value
   bool list = false;                                     ///< takes several values
-  std::vector<std::string> (*words)() = nullptr;         ///< all possible values
+  std::vector<std::string> (*choices)() = nullptr;       ///< all possible values
   std::string (*problem)(const std::string&) = nullptr;  ///< why a text is invalid; "": it is valid
   void (*parse)(const std::string& text, void* value) = nullptr;  ///< lists: appends an element
   void (*clear)(void* list) = nullptr;
@@ -83,9 +83,9 @@ struct OptionType {
 
 /// The form of a list on the command line.
 enum class ListForm : std::uint8_t {
-  behind,    ///< --runs a b
-  repeated,  ///< --gate a --gate b
-  separated  ///< --target a,b, or repeated
+  following,  ///< --runs a b
+  repeated,   ///< --gate a --gate b
+  separated   ///< --target a,b, or repeated
 };
 
 /// Returns what is wrong with a text; "": nothing.
@@ -103,15 +103,15 @@ struct OptionDef {
   bool is_inverted = false;  ///< the flag sets its member to false
   /// Set by a command that runs this one: by a pipeline for its stages, by a search for its workers.
   bool is_for_caller = false;
-  ListForm list_form = ListForm::behind;
+  ListForm list_form = ListForm::following;
   ValueKind kind = {};
-  std::vector<std::string> words = {};  ///< all possible values; empty: not restricted
+  std::vector<std::string> choices = {};  ///< all possible values; empty: not restricted
   std::vector<OptionCheck> checks = {};
   OptionCheck warning = {};  ///< for a valid text that may be a mistake
   OptionCheck replace = {};  ///< replaces an alias by its meaning
   std::string needs = {};    ///< an option that must be given with it
   std::string excludes = {};
-  std::string open_with = {};  ///< if this option names a folder, other words are allowed
+  std::string unrestricted_by = {};  ///< if this option names a folder, any value is allowed
   std::optional<std::string> default_text = {};  ///< in help, instead of the member's value
 
   OptionDef&& rare() &&;
@@ -123,8 +123,8 @@ struct OptionDef {
   OptionDef&& separated() &&;
   OptionDef&& takes(const ValueKind& kind) &&;
   OptionDef&& shown(std::string_view kind) &&;
-  /// Allows only these words.
-  OptionDef&& one_of(std::vector<std::string> words) &&;
+  /// Allows only these values.
+  OptionDef&& one_of(std::vector<std::string> choices) &&;
   /// Requires a number of at least `low` and below `below`.
   OptionDef&& from(double low, double below = std::numeric_limits<double>::infinity()) &&;
   /// Requires a number from `low` to `high`, inclusive.
@@ -170,24 +170,24 @@ Options options() {
 /// Returns the option that has this name among its names, or null.
 const OptionDef* find_option(const Options& options, std::string_view name);
 
-/// Returns all words that an option accepts; empty: not restricted.
-std::vector<std::string> words_of(const OptionDef& row);
+/// Returns all values that an option accepts; empty: not restricted.
+std::vector<std::string> choices_of(const OptionDef& row);
 
 /// Returns why the option rejects a text, after `replace`; "": it accepts it.
-std::string problem_of(const OptionDef& row, const std::string& text);
+std::string value_error(const OptionDef& row, const std::string& text);
 
 /// Sets the option's member in `object` to a value from a file: a boolean for flags, a text or number for others, a
 /// text with commas for lists. Throws `UserError` for what the command line would reject.
 void set_option(const OptionDef& row, void* object, const Json& value);
 
-/// Returns "expected a, b or c, got 'd'; did you mean 'c'?", or "" if the text is one of the words.
-std::string problem_of_word(const std::string& text, const std::vector<std::string>& words);
+/// Returns "expected a, b or c, got 'd'; did you mean 'c'?", or "" if the text is one of the choices.
+std::string choice_error(const std::string& text, const std::vector<std::string>& choices);
 
 namespace detail {
 
-std::string problem_of_number(const std::string& text, bool whole, bool is_signed);
-std::vector<std::string> words_of(std::span<const EnumWord> words);
-int value_of_word(const std::string& text, std::span<const EnumWord> words);
+std::string number_error(const std::string& text, bool whole, bool is_signed);
+std::vector<std::string> choices_of(std::span<const EnumName> names);
+int enum_value(const std::string& text, std::span<const EnumName> names);
 std::string number_text(double value);
 
 template <typename Number>
@@ -209,19 +209,19 @@ OptionType make_option_type() {
   using Is = decltype(is);
   if constexpr (std::same_as<T, bool>) {
     type.flag = true;
-    type.words = [] { return std::vector<std::string>{"true", "false"}; };
+    type.choices = [] { return std::vector<std::string>{"true", "false"}; };
     type.parse = [](const std::string& text, void* v) { As()(v) = text == "true"; };
     type.text = [](const void* v) { return std::string(Is()(v) ? "true" : "false"); };
   } else if constexpr (std::integral<T>) {
     type.name = std::is_signed_v<T> ? "INT" : "UINT";
     type.problem = [](const std::string& text) {
-      return problem_of_number(text, true, std::is_signed_v<T>);
+      return number_error(text, true, std::is_signed_v<T>);
     };
     type.parse = [](const std::string& text, void* v) { parse_number(text, As()(v)); };
     type.text = [](const void* v) { return std::to_string(Is()(v)); };
   } else if constexpr (std::floating_point<T>) {
     type.name = "FLOAT";
-    type.problem = [](const std::string& text) { return problem_of_number(text, false, true); };
+    type.problem = [](const std::string& text) { return number_error(text, false, true); };
     type.parse = [](const std::string& text, void* v) { parse_number(text, As()(v)); };
     type.text = [](const void* v) { return number_text(Is()(v)); };
   } else if constexpr (std::same_as<T, std::string>) {
@@ -245,13 +245,13 @@ OptionType make_option_type() {
     };
     type.parse = [](const std::string& text, void* v) { read_field_text(text, As()(v)); };
     type.text = [](const void* v) { return std::string(field_text(Is()(v))); };
-  } else if constexpr (Worded<T>) {
+  } else if constexpr (NamedEnum<T>) {
     type.name = "TEXT";
-    type.words = [] { return words_of(enum_words(T())); };
+    type.choices = [] { return choices_of(enum_names(T())); };
     type.parse = [](const std::string& text, void* v) {
-      As()(v) = static_cast<T>(value_of_word(text, enum_words(T())));
+      As()(v) = static_cast<T>(enum_value(text, enum_names(T())));
     };
-    type.text = [](const void* v) { return std::string(word_of(Is()(v))); };
+    type.text = [](const void* v) { return std::string(enum_name(Is()(v))); };
   } else if constexpr (is_optional<T>) {
     using Element = typename T::value_type;
     type = *option_type<Element>();

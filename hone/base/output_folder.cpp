@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-void say(const std::string& text) {
+void print_line(const std::string& text) {
   std::fputs(fmt::format("note: {}\n", printable(text)).c_str(), stderr);
 }
 
@@ -97,15 +97,13 @@ int locked(const fs::path& folder) {
 }
 
 constexpr const char* kGivenUp =
-    "{}: {}\n`resume` would go on from what stands there and end the same way; start again with "
-    "other settings and "
-    "`overwrite`";
+    "{}: {}\n`resume` would continue from there and fail in the same way; start again with other "
+    "settings and `overwrite`";
 constexpr const char* kDamaged =
-    "{}: exists already, and its record does not tell what this program wrote there: {}; nothing "
-    "in "
-    "it is touched: move it, or give another output folder";
+    "{}: exists already, and its record cannot be read: {}; nothing in it is changed: move it, or "
+    "give another output folder";
 constexpr const char* kTaken =
-    "{}: another process works there; wait for it, or give another output folder";
+    "{}: another process is using it; wait for it, or give another output folder";
 
 // Returns the command of a recorded job, or "".
 std::string command_in(const Json& job) {
@@ -123,8 +121,10 @@ void refuse_left(const fs::path& folder, const Json& job) {
              "{}: `hone {}` was interrupted and left this; give another output folder, finish that "
              "run by its own command with `resume`, or replace it with `overwrite`",
              folder.string(), left_by);
-  fail("{}: an earlier run{} was interrupted; go on with `resume`, or start again with `overwrite`",
-       folder.string(), left_by.empty() ? "" : fmt::format(" of `hone {}`", left_by));
+  fail(
+      "{}: an earlier run{} was interrupted; continue it with `resume`, or start again with "
+      "`overwrite`",
+      folder.string(), left_by.empty() ? "" : fmt::format(" of `hone {}`", left_by));
 }
 
 // Removes empty temporary folders of killed programs.
@@ -217,7 +217,7 @@ OutputFolder::OutputFolder(const fs::path& destination, OutputFolderOptions opti
     : options_(std::move(options)),
       destination_(resolved(destination)),
       aside_(with_ending(destination_, ".replaced")) {
-  mend();
+  restore_destination();
   check_destination();
   if (options_.resumable) temporary_ = with_ending(destination_, ".partial");
   for (fs::path parent = destination_.parent_path(); !parent.empty() && !path_exists(parent);
@@ -228,7 +228,7 @@ OutputFolder::OutputFolder(const fs::path& destination, OutputFolderOptions opti
                          error);
   user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
              error.message());
-  take_over_temporary();
+  adopt_temporary();
 }
 
 void OutputFolder::check_destination() {
@@ -236,10 +236,10 @@ void OutputFolder::check_destination() {
   if (is_free(destination_)) return;
   user_check(is_folder(destination_), "{}: is a file, not a folder; give another output folder",
              destination_.string());
-  former_ = read_record(destination_);
+  previous_ = read_record(destination_);
   const std::string fault = record_fault(destination_);
   user_check(fault.empty(), kDamaged, destination_.string(), fault);
-  user_check(former_.has_value(),
+  user_check(previous_.has_value(),
              "{}: exists already and has no {} of this program, which replaces only what it wrote; "
              "give another output folder",
              destination_.string(), kRecordFile);
@@ -260,7 +260,7 @@ void OutputFolder::check_destination() {
 }
 
 // Resumes or replaces the leftovers of an earlier process in the temporary folder, or rejects them.
-void OutputFolder::take_over_temporary() {
+void OutputFolder::adopt_temporary() {
   std::error_code error;
   if (!options_.resumable) {
     scratch_.emplace(destination_);
@@ -318,7 +318,7 @@ void OutputFolder::begin(const Json& job) {
   write_record({.job = job}, temporary_);
 }
 
-void OutputFolder::go_on(const Json& job) {
+void OutputFolder::continue_job(const Json& job) {
   // The new record lists no files. A run that was only missing its final rename has no list any more.
   for (const auto& [path, file] : interrupted_->files) claim_file(temporary_ / path);
   found_ = false;
@@ -326,7 +326,7 @@ void OutputFolder::go_on(const Json& job) {
   write_record({.job = job}, temporary_);
 }
 
-void OutputFolder::give_up(const std::string& why) {
+void OutputFolder::abandon(const std::string& why) {
   if (!has_progress()) fail("{}", why);  // the destructor removes everything
   write_record({.job = job_, .given_up = why}, temporary_);
   fail(kGivenUp, temporary_.string(), why);
@@ -431,29 +431,29 @@ void OutputFolder::move_into_place() {
 
 // Once the new folder is in place, moves files of others over from the old one and removes the rest.
 void OutputFolder::finish_replacing() {
-  constexpr std::size_t kMostNotes = 20;
+  constexpr std::size_t kMaxNotes = 20;
   try {
     const std::optional<FolderRecord> record = read_record(aside_);
     user_check(record.has_value(), "it has lost its {}", kRecordFile);
     const OwnFiles own = files_of(aside_, *record);
-    const std::vector<Carried> carried = carry_over(aside_, destination_, own);
-    for (std::size_t i = 0; i < std::min(carried.size(), kMostNotes); ++i)
-      say(fmt::format("{}: {}; kept as {}", (destination_ / carried[i].from).string(),
-                      carried[i].changed ? "was changed since this program wrote it"
-                                         : "is not of this program's making",
-                      (destination_ / carried[i].to).string()));
-    if (carried.size() > kMostNotes)
-      say(fmt::format("{} more were kept in {}", carried.size() - kMostNotes,
-                      destination_.string()));
+    const std::vector<MovedFile> carried = carry_over(aside_, destination_, own);
+    for (std::size_t i = 0; i < std::min(carried.size(), kMaxNotes); ++i)
+      print_line(fmt::format("{}: {}; kept as {}", (destination_ / carried[i].from).string(),
+                             carried[i].changed ? "was changed since this program wrote it"
+                                                : "was not written by this program",
+                             (destination_ / carried[i].to).string()));
+    if (carried.size() > kMaxNotes)
+      print_line(fmt::format("{} more were kept in {}", carried.size() - kMaxNotes,
+                             destination_.string()));
     remove_own(aside_, own, kRecordFile);
   } catch (const UserError& error) {
-    say(fmt::format("{}: stands; what it took the place of stays at {}: {}", destination_.string(),
-                    aside_.string(), error.what()));
+    print_line(fmt::format("{}: is complete; the folder that it replaced stays at {}: {}",
+                           destination_.string(), aside_.string(), error.what()));
   }
 }
 
 // Recovers from a program that was killed while replacing the destination.
-void OutputFolder::mend() {
+void OutputFolder::restore_destination() {
   if (!path_exists(aside_)) return;
   const std::optional<FolderRecord> record = read_record(aside_);
   if (!record || !record->finished) return;  // another program's
@@ -467,12 +467,13 @@ void OutputFolder::mend() {
     }
     fs::rename(aside_, destination_, error);
     if (!error)
-      say(fmt::format("{}: was set aside by a run that was ended while it replaced it, and is back",
-                      destination_.string()));
+      print_line(fmt::format(
+          "{}: restored; a run that was replacing it was stopped after setting it aside",
+          destination_.string()));
   } else if (const auto now = read_record(destination_);
              now && now->replaces == record_fingerprint(aside_)) {
-    say(fmt::format("{}: finishing what a run that was ended while it replaced it had begun",
-                    destination_.string()));
+    print_line(fmt::format("{}: finishing a replacement that a stopped run had begun",
+                           destination_.string()));
     finish_replacing();
   }
   ::close(lock);

@@ -55,17 +55,17 @@ class OutputFolder {
   const OutputFolderOptions& options() const { return options_; }
 
   /// Returns the record of the destination, if the program wrote it.
-  const std::optional<FolderRecord>& former() const { return former_; }
+  const std::optional<FolderRecord>& previous() const { return previous_; }
   /// Returns the record of the interrupted run to continue.
   const std::optional<FolderRecord>& interrupted() const { return interrupted_; }
 
   /// Begins a resumable job: removes the leftovers of an interrupted one and records `job`.
   void begin(const Json& job);
   /// Continues the interrupted job, as `job`.
-  void go_on(const Json& job);
+  void continue_job(const Json& job);
   /// Ends the job for good, because it would fail again if resumed: throws `UserError` with `why`. Progress stays, and
   /// the record says so.
-  [[noreturn]] void give_up(const std::string& why);
+  [[noreturn]] void abandon(const std::string& why);
   /// Moves the folder into place, without the scaffolding. Throws `UserError`; the files then stay in `path()`.
   void commit();
 
@@ -73,8 +73,8 @@ class OutputFolder {
   std::vector<fs::path> own_files() const;
   bool is_scaffolding(const fs::path& relative) const;
   void check_destination();
-  void take_over_temporary();
-  void mend();
+  void adopt_temporary();
+  void restore_destination();
   bool has_progress() const;
   void clear_temporary();
   FolderRecord finished_record() const;
@@ -87,10 +87,11 @@ class OutputFolder {
   std::optional<ScratchFolder> scratch_;  // for jobs that cannot be resumed
   std::optional<WrittenFiles> written_;   // for jobs that can
   std::vector<fs::path> made_parents_;    // deepest first
-  std::optional<FolderRecord> former_, interrupted_;
+  std::optional<FolderRecord> previous_, interrupted_;
   Json job_ = nullptr;
-  int lock_ = -1;       // descriptor of the locked folder
-  bool found_ = false;  // the temporary folder existed; kept until the job begins, in case of a mistake
+  int lock_ = -1;  // descriptor of the locked folder
+  bool found_ =
+      false;  // the temporary folder existed; kept until the job begins, in case of a mistake
   bool committed_ = false;
 };
 

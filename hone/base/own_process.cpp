@@ -58,7 +58,7 @@ void read_some(Descriptor& from, std::string& to) {
 }
 
 // Reads both pipes to their ends, and forwards a stop request to `process`.
-void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending) {
+void read_both(Pipe& output, Pipe& failure, pid_t process, CommandResult& ending) {
   bool asked = false;
   while (output.reader.number() >= 0 || failure.reader.number() >= 0) {
     pollfd waits[] = {{output.reader.number(), POLLIN, 0}, {failure.reader.number(), POLLIN, 0}};
@@ -75,7 +75,7 @@ void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending
 }
 
 // Parses the messages; one without an end mark is a truncated failure.
-void take_messages(CommandEnding& ending) {
+void take_messages(CommandResult& ending) {
   std::string_view told = ending.error;
   std::string failure;
   while (!told.empty()) {
@@ -185,7 +185,7 @@ int failure_descriptor() {
   return descriptor;
 }
 
-bool tell(char kind, const std::string& text) {
+bool report(char kind, const std::string& text) {
   if (failure_descriptor() < 0) return false;
   const std::string message = kind + text + kEnd;
   std::string_view left = message;
@@ -199,7 +199,7 @@ bool tell(char kind, const std::string& text) {
 
 }  // namespace
 
-CommandEnding run_own_command(const std::vector<std::string>& arguments, const fs::path& folder) {
+CommandResult run_own_command(const std::vector<std::string>& arguments, const fs::path& folder) {
   std::vector<std::string> words = {"hone"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment_of_command();
@@ -217,7 +217,7 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
            nothing.number(), output.writer.number(), failure.writer.number());
   output.writer.close();
   failure.writer.close();
-  CommandEnding ending;
+  CommandResult ending;
   read_both(output, failure, process, ending);
   take_messages(ending);
   int status = 0;
@@ -229,27 +229,27 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   // For a killed child; includes the memory of this process at the fork.
   if (ending.peak_bytes == 0) ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
   // Forwards peak memory, prediction and warnings to our own parent.
-  tell(kPeak, std::to_string(ending.peak_bytes));
+  report(kPeak, std::to_string(ending.peak_bytes));
   predict_memory(static_cast<double>(ending.predicted_bytes));
-  for (const std::string& warning : ending.warnings) tell_warning(warning);
+  for (const std::string& warning : ending.warnings) report_warning(warning);
   return ending;
 }
 
 bool is_own_command() { return failure_descriptor() >= 0; }
 
-bool tell_failure(const std::string& message) { return tell(kFailure, message); }
+bool report_failure(const std::string& message) { return report(kFailure, message); }
 
-void tell_warning(const std::string& sentence) {
-  tell(kWarning, sentence);
+void report_warning(const std::string& sentence) {
+  report(kWarning, sentence);
   shown_warnings().add(sentence);
 }
 
 bool was_shown_before(const std::string& warning) { return shown_warnings().were_before(warning); }
 
-void tell_peak_memory() { tell(kPeak, std::to_string(peak_resident_bytes())); }
+void report_peak_memory() { report(kPeak, std::to_string(peak_resident_bytes())); }
 
 void predict_memory(double bytes) {
-  tell(kMemory, std::to_string(static_cast<std::int64_t>(bytes)));
+  report(kMemory, std::to_string(static_cast<std::int64_t>(bytes)));
 }
 
 }  // namespace hone

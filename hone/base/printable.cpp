@@ -77,8 +77,8 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_message(std::string_view message) {
-  constexpr std::size_t kMostCharacters = 3000;
-  return printable(shorten(message, kMostCharacters));
+  constexpr std::size_t kMaxCharacters = 3000;
+  return printable(shorten(message, kMaxCharacters));
 }
 
 }  // namespace hone

@@ -115,7 +115,7 @@ void Progress::update(std::int64_t done, std::string_view note, std::string_view
   if (now - shown_seconds_ >= period) show(now, /*last=*/false);
 }
 
-void Progress::say(std::string_view lines) {
+void Progress::print_above(std::string_view lines) {
   const ProgressOutput& output = options_.output;
   if (output.quiet) return;
   for (const std::string& line : split(std::string(lines), '\n'))

@@ -61,7 +61,7 @@ class Progress {
   /// if there is room.
   void update(std::int64_t done, std::string_view note = {}, std::string_view detail = {});
   /// Writes separate lines above the progress line.
-  void say(std::string_view lines);
+  void print_above(std::string_view lines);
   /// Writes the last state and ends the line. Later calls do nothing.
   void finish();
 

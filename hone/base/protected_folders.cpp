@@ -72,7 +72,7 @@ std::vector<fs::path> homes() {
 
 }  // namespace
 
-bool lies_in(const fs::path& inner, const fs::path& outer) {
+bool is_inside(const fs::path& inner, const fs::path& outer) {
   const std::optional<Identity> holder = identity_of(outer);
   if (!holder) return false;
   std::error_code error;
@@ -88,12 +88,12 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
 
 void check_unprotected(const fs::path& folder) {
   if (!identity_of(folder)) return;
-  if (lies_in("/", folder)) refuse(folder, "/", "the root of the file system");
+  if (is_inside("/", folder)) refuse(folder, "/", "the root of the file system");
   std::error_code error;
   const fs::path here = fs::current_path(error);
-  if (!error && lies_in(here, folder)) refuse(folder, here, "the current directory");
+  if (!error && is_inside(here, folder)) refuse(folder, here, "the current directory");
   for (const fs::path& home : homes())
-    if (identity_of(home) && lies_in(home, folder)) refuse(folder, home, "a home");
+    if (identity_of(home) && is_inside(home, folder)) refuse(folder, home, "a home");
   // Compares names, because a mount whose server is down would block.
   const std::string within = (fs::canonical(folder, error) / "").string();
   for (const fs::path& point : mount_points())

@@ -7,7 +7,7 @@ namespace hone {
 
 /// Returns whether `inner` is `outer` or inside it, with links resolved. `inner` may not exist; a missing `outer`
 /// contains nothing.
-bool lies_in(const fs::path& inner, const fs::path& outer);
+bool is_inside(const fs::path& inner, const fs::path& outer);
 
 /// Throws `UserError` if `folder` is or contains the current directory, a home directory, the root of the file system
 /// or a mount point. A folder that does not exist contains nothing.

@@ -113,7 +113,7 @@ bool remove_entry(const fs::path& entry, const FolderRecord& record,
   remove_own(entry, files_of(record), kRecordFile);
   if (path_exists(entry))
     kept.push_back(
-        fmt::format("{}: holds files that hone did not put there; they stay", entry.string()));
+        fmt::format("{}: contains files that hone did not write; they are kept", entry.string()));
   return true;
 }
 
@@ -122,7 +122,8 @@ std::optional<FolderRecord> damaged_entry(const fs::path& entry, bool& is_there)
   const EntryLock lock(entry, LOCK_SH);  // nobody removes it meanwhile
   if (!lock.held()) return std::nullopt;
   std::optional<FolderRecord> record = entry_record(entry);
-  user_check(record.has_value(), "{}: is in the way, and nothing that hone keeps", entry.string());
+  user_check(record.has_value(), "{}: is in the way, and is not an entry of this cache",
+             entry.string());
   is_there = is_whole(entry, *record);
   return is_there ? std::nullopt : std::move(record);
 }
@@ -179,7 +180,7 @@ bool Store::put(const std::string& key, const fs::path& from, const std::vector<
   const fs::path partial = folder_ / (key + kPartial);
   std::error_code error;
   fs::create_directories(partial, error);
-  user_check(!error, "{}: cannot be made: {}", partial.string(), error.message());
+  user_check(!error, "{}: cannot be created: {}", partial.string(), error.message());
   const EntryLock lock(partial, LOCK_EX | LOCK_NB);
   if (!lock.held()) return true;
   write_record(record, partial);  // first: after a kill, it lists what may be removed
@@ -189,7 +190,7 @@ bool Store::put(const std::string& key, const fs::path& from, const std::vector<
     remove_own(partial, files_of(record), kRecordFile);
     return true;
   }
-  user_check(!error, "{}: cannot be made: {}", entry.string(), error.message());
+  user_check(!error, "{}: cannot be created: {}", entry.string(), error.message());
   if (is_time_to_shrink(key, files)) shrink_to(limit());
   return true;
 }
@@ -215,12 +216,12 @@ std::vector<StoreEntry> Store::entries() const {
 
 std::uintmax_t Store::limit() const {
   const fs::path file = folder_ / kLimit;
-  if (!path_exists(file)) return kUsualLimit;
+  if (!path_exists(file)) return kDefaultLimit;
   const Json json = read_json(file);
   user_check(
       json.is_object() && json.contains("limit_bytes") && json["limit_bytes"].is_number_unsigned(),
-      "{}: expected {{\"limit_bytes\": NUMBER}}; set the limit anew by `hone cache "
-      "--limit 10GiB`",
+      "{}: expected {{\"limit_bytes\": NUMBER}}; set the limit again with `hone cache --limit "
+      "10GiB`",
       file.string());
   return json["limit_bytes"].get<std::uintmax_t>();
 }
@@ -228,7 +229,7 @@ std::uintmax_t Store::limit() const {
 void Store::set_limit(std::uintmax_t bytes) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  user_check(!error, "{}: cannot be made: {}", folder_.string(), error.message());
+  user_check(!error, "{}: cannot be created: {}", folder_.string(), error.message());
   write_file(folder_ / kLimit, to_document({{"limit_bytes", bytes}}));
 }
 

@@ -36,7 +36,7 @@ struct StoreRemoval {
 
 class Store {
  public:
-  static constexpr std::uintmax_t kUsualLimit = std::uintmax_t{10} << 30;
+  static constexpr std::uintmax_t kDefaultLimit = std::uintmax_t{10} << 30;
 
   /// Does not access the folder yet.
   explicit Store(fs::path folder) : folder_(std::move(folder)) {}

@@ -16,7 +16,7 @@ namespace {
 thread_local bool inside_chunk = false;
 
 // The submitting thread is lane 0; the workers of a pool follow.
-constexpr std::size_t kMostThreads = 1024;
+constexpr std::size_t kMaxThreads = 1024;
 thread_local std::size_t lane = 0;
 std::atomic<ThreadTrace*> trace = nullptr;
 
@@ -40,8 +40,8 @@ bool spin_until(Ready&& ready) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  user_check(threads >= 1 && threads <= static_cast<int>(kMostThreads),
-             "`threads`: expected 1 to {}, got {}", kMostThreads, threads);
+  user_check(threads >= 1 && threads <= static_cast<int>(kMaxThreads),
+             "`threads`: expected 1 to {}, got {}", kMaxThreads, threads);
   workers_.reserve(static_cast<std::size_t>(threads));
   try {
     for (int i = 1; i < threads; ++i)
@@ -138,7 +138,7 @@ void ThreadPool::work() {
   }
 }
 
-ThreadTrace::ThreadTrace() : lanes_(kMostThreads) {
+ThreadTrace::ThreadTrace() : lanes_(kMaxThreads) {
   HONE_ASSERT(trace.exchange(this) == nullptr, "two traces of threads at once");
 }
 

@@ -37,7 +37,7 @@ std::optional<fs::path> path_in(const fs::path& folder, const fs::path& path) {
   return inner;
 }
 
-bool is_known_by_name(const fs::path& path) {
+bool is_reserved_name(const fs::path& path) {
   return path == kRecordFile || is_temporary_path(path);
 }
 
@@ -80,7 +80,7 @@ void claim_file(const fs::path& file) {
   const std::lock_guard lock(lists().mutex);
   for (WrittenFiles* list : lists().all)
     if (const auto path = path_in(list->folder_, whole_path(file));
-        path && !is_known_by_name(*path))
+        path && !is_reserved_name(*path))
       list->add(path->string());
 }
 
@@ -90,7 +90,7 @@ bool is_foreign(const fs::path& file) {
   const std::lock_guard lock(lists().mutex);
   return std::ranges::any_of(lists().all, [&](const WrittenFiles* list) {
     const auto path = path_in(list->folder_, whole_path(file));
-    return path && !is_known_by_name(*path) && !list->paths_.contains(path->string());
+    return path && !is_reserved_name(*path) && !list->paths_.contains(path->string());
   });
 }
 

@@ -69,7 +69,7 @@ Options options_of(const AllocateArguments*) {
           .required()
           .separated()
           .shown("BUDGET"),
-      option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::together>(
+      option<&A::job, &AllocateJob::request, &decltype(AllocateJob::request)::tied>(
           "same_format", "linear layers that must share one format; may be repeated")
           .shown("GLOB")
           .rare(),

@@ -50,9 +50,10 @@ void choose_executor(const RunArguments& a, Context& context) {
   if (missing.empty()) {
     context.executor = compiler::compiled;
   } else {
-    tell_warnings(context, {fmt::format("--executor compiled fuses nothing and runs as interpreter "
-                                        "does: {}",
-                                        missing)});
+    print_warnings(context,
+                   {fmt::format("--executor compiled fuses nothing and runs as interpreter "
+                                "does: {}",
+                                missing)});
   }
 }
 
@@ -61,22 +62,20 @@ void choose_precision(const RunArguments& a, Context& context) {
   if (a.precision == "fp32") return;
   if (a.precision != "bf16")
     throw UsageError(fmt::format(
-        "--precision {} is of graphs on a GPU (--device cuda); the processor's are fp32 "
-        "and bf16",
-        a.precision));
+        "--precision {} needs --device cuda; the CPU supports fp32 and bf16", a.precision));
   context.values = DType::bf16;
   if (!instruction_sets().avx512_bf16)
-    tell_warnings(context, {"this processor has no products of bf16 (AVX512_BF16), so --precision "
-                            "bf16 makes nothing faster here; its results are the same"});
+    print_warnings(context, {"this CPU has no bf16 instructions (AVX512_BF16), so --precision bf16 "
+                             "is not faster here; results are the same as with them"});
 }
 
 void warn_of_waiting_threads(const RunArguments& a, Context& context) {
   if (const int processors = available_processors(); a.threads > processors)
-    tell_warnings(
+    print_warnings(
         context,
-        {fmt::format("--threads {}: {} here, so threads wait for each other", a.threads,
-                     processors == 1 ? std::string("one processor runs them")
-                                     : fmt::format("{} processors run them", processors))});
+        {fmt::format(
+            "--threads {} exceeds the {} here, so threads wait for each other", a.threads,
+            processors == 1 ? std::string("one CPU") : fmt::format("{} CPUs", processors))});
 }
 
 void choose_device(const RunArguments& a, Context& context) {
@@ -85,7 +84,7 @@ void choose_device(const RunArguments& a, Context& context) {
     return choose_executor(a, context);
   }
   if (a.executor != "interpreter")
-    throw UsageError("--executor is of the processor; a GPU has its own");
+    throw UsageError("--executor applies to the CPU only; remove it");
   cuda::CudaDevice& gpu = cuda::device(gpu_index(a.device).value());
   gpu.set_arithmetic(a.precision == "tf32" ? cuda::Arithmetic::tf32 : cuda::Arithmetic::fp32);
   context.values = a.precision == "bf16"   ? DType::bf16
@@ -122,7 +121,7 @@ Options json_and_quiet() {
            option<&RunArguments::quiet>("quiet", "do not show progress").for_caller().rare()}};
 }
 
-Options screen_options() { return {threads_option(), json_and_quiet(), color_option()}; }
+Options output_options() { return {threads_option(), json_and_quiet(), color_option()}; }
 
 Options seed_option() {
   return {Heading::execution,
@@ -161,7 +160,7 @@ Options device_options() {
                 .rare()}}};
 }
 
-Options processor_precision() {
+Options cpu_precision_option() {
   return {
       Heading::execution,
       {option<&RunArguments::precision>("precision", "precision of values; sums are always fp32")
@@ -193,7 +192,7 @@ Options options_of(const CalibrationArguments*) {
                "percentile", "fraction of values inside the range, in %, for percentile")
                .above_zero(100)
                .rare(),
-           option<&CalibrationArguments::run, &CalibrationRun::heed_objections>(
+           option<&CalibrationArguments::run, &CalibrationRun::check_objections>(
                "force", "quantize even if a format cannot hold the values")
                .inverted()
                .rare()}};
@@ -251,7 +250,7 @@ CalibrationRun CalibrationArguments::parsed(std::uint64_t seed) const {
   return parsed;
 }
 
-bool given(const FormatArguments& a) {
+bool any_given(const FormatArguments& a) {
   const std::string* const texts[] = {&a.recipe,        &a.format,      &a.input_format,
                                       &a.weight_format, &a.bias_format, &a.output_format};
   return !a.rules.empty() ||
@@ -288,7 +287,7 @@ void print_finished(const JobOutput& output, const Json& results, bool json) {
     print_message(message);
     if (!results.is_null()) fmt::print("{}\n", to_line(results));
   } else {
-    fmt::print("{}\n", fitted(printable(message), terminal_columns(stdout)));
+    fmt::print("{}\n", wrapped_text(printable(message), terminal_columns(stdout)));
   }
   const Json& gate = value_at(results, "gate");
   if (gate.is_object() && !gate.value("passed", true))

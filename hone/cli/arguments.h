@@ -47,13 +47,13 @@ Options json_and_quiet();
 Options seed_option();
 Options plugin_option();
 /// `--threads`, `--json`, `--quiet` and `--color`, for commands whose results depend on nothing else.
-Options screen_options();
+Options output_options();
 /// `--device`, for commands whose graphs may run on a GPU.
 Options device_option();
 /// `--device` and `--precision`.
 Options device_options();
 /// `--precision`, for graphs that run on the CPU only.
-Options processor_precision();
+Options cpu_precision_option();
 Options executor_option();
 
 /// The devices that processes of one command share: every GPU for `cuda`, otherwise the given device.
@@ -79,7 +79,7 @@ struct FormatArguments {
 };
 Options options_of(const FormatArguments*);
 /// Whether any of them was given.
-bool given(const FormatArguments& arguments);
+bool any_given(const FormatArguments& arguments);
 
 /// Returns the recipe with the flags applied: their formats replace its defaults, their rules follow its own. Throws
 /// `UserError`; `UsageError` if nothing is given.

@@ -36,13 +36,13 @@ struct ModelArguments {
 
 struct AttentionArguments {
   AttentionJob job;
-  std::string shape, dtypes, ways;
+  std::string shape, dtypes, implementations;
   RunArguments run;
 };
 
 struct LinearArguments {
   LinearJob job;
-  std::string shape, rows, formats, ways, block;
+  std::string shape, rows, formats, implementations, block;
   RunArguments run;
 };
 
@@ -131,10 +131,12 @@ void run_attention(AttentionArguments& a, const CLI::App& app) {
   }
   if (app.count("--dtype") > 0)
     job.types = parse_words("--dtype", a.dtypes, kAttentionTypes, &AttentionType::name);
-  constexpr AttentionWay kWays[] = {AttentionWay::naive, AttentionWay::fused};
+  constexpr AttentionImplementation kImplementations[] = {AttentionImplementation::naive,
+                                                          AttentionImplementation::fused};
   if (app.count("--impl") > 0)
-    job.ways =
-        parse_words("--impl", a.ways, kWays, [](AttentionWay way) { return to_string(way); });
+    job.implementations = parse_words(
+        "--impl", a.implementations, kImplementations,
+        [](AttentionImplementation implementation) { return to_string(implementation); });
   Context context = make_context(a.run);
   print("bench", bench_attention(job, context), a.run);
 }
@@ -157,10 +159,13 @@ void take_shape(LinearArguments& a, const CLI::App& app) {
 void run_linear(LinearArguments& a, const CLI::App& app) {
   LinearJob& job = a.job;
   take_shape(a, app);
-  constexpr ProductWay kWays[] = {ProductWay::fp32, ProductWay::bf16, ProductWay::packed,
-                                  ProductWay::native};
+  constexpr LinearImplementation kImplementations[] = {
+      LinearImplementation::fp32, LinearImplementation::bf16, LinearImplementation::packed,
+      LinearImplementation::native};
   if (app.count("--impl") > 0)
-    job.ways = parse_words("--impl", a.ways, kWays, [](ProductWay way) { return to_string(way); });
+    job.implementations =
+        parse_words("--impl", a.implementations, kImplementations,
+                    [](LinearImplementation implementation) { return to_string(implementation); });
   if (app.count("--block") > 0) job.block = parse_structure(a.block).block;
   job.seed = a.run.seed;
   Context context = make_context(a.run);
@@ -190,7 +195,7 @@ void check_iterations(const ModelArguments& a, const CLI::App& app) {
 
 void run_iterations(ModelArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  take(a.flags, "bench", context.library.formats, a.job.options);
+  apply_flags(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
   if (a.naive)
     return print("bench", bench_naive({.work = a.job, .rounds = a.iterations.iterations}, context),
@@ -198,15 +203,15 @@ void run_iterations(ModelArguments& a, const CLI::App& app) {
   IterationsJob& job = a.iterations;
   job.work = a.job;
   if (app.count("--executor") > 0)
-    job.ways = parse_words("--executor", a.executors, execution_way_names(), std::identity());
+    job.executors = parse_words("--executor", a.executors, execution_mode_names(), std::identity());
   if (app.count("--warmup") > 0) job.ignored = a.ignored;
   const auto process = std::ranges::find(kIterationProcesses, a.process);
   job.process = static_cast<IterationProcess>(process - std::begin(kIterationProcesses));
   static const std::set<std::string> own = {"executor",    "iterations", "process", "processes",
                                             "json",        "quiet",      "figure",  "overwrite",
                                             "show_passes", "dump_passes"};
-  job.words = words_of(app, [](const std::string& name) { return !own.contains(name); });
-  job.words.insert(job.words.begin(), "bench");
+  job.arguments = given_arguments(app, [](const std::string& name) { return !own.contains(name); });
+  job.arguments.insert(job.arguments.begin(), "bench");
   job.figure = a.figure;
   job.overwrite = a.overwrite;
   print("bench", bench_iterations(job, context), a.run);
@@ -214,7 +219,7 @@ void run_iterations(ModelArguments& a, const CLI::App& app) {
 
 void run_models(ModelArguments& a) {
   Context context = make_context(a.run);
-  take(a.flags, "bench", context.library.formats, a.job.options);
+  apply_flags(a.flags, "bench", context.library.formats, a.job.options);
   print("bench",
         bench_models({.models = a.models, .options = a.job.options, .seed = a.run.seed}, context),
         a.run);
@@ -226,7 +231,7 @@ void run_bench(ModelArguments& a, const CLI::App& app) {
   check_iterations(a, app);
   if (is_by_call(app)) return run_iterations(a, app);
   Context context = make_context(a.run);
-  take(a.flags, "bench", context.library.formats, a.job.options);
+  apply_flags(a.flags, "bench", context.library.formats, a.job.options);
   a.job.seed = a.run.seed;
   print("bench", bench(a.job, context), a.run);
 }
@@ -242,7 +247,7 @@ Options exact_device_options() {
   Options options = device_options();
   OptionDef& precision = options.at("precision");
   precision.meaning = "arithmetic of fp32 products (tf32: GPU only)";
-  precision.words = {"fp32", "tf32"};
+  precision.choices = {"fp32", "tf32"};
   return options;
 }
 
@@ -261,7 +266,7 @@ Options options_of(const ModelArguments*) {
           .from(2),
       option<&A::executors>("executor",
                             fmt::format("executors to compare, the first is the baseline: {}",
-                                        fmt::join(execution_way_names(), ", ")))
+                                        fmt::join(execution_mode_names(), ", ")))
           .shown("LIST")
           .under(Heading::execution)
           .rare(),
@@ -286,10 +291,11 @@ Options options_of(const AttentionArguments*) {
   return {option<&A::shape>("shape", "batch size,heads,tokens,head size; by default 32,8,128,64"),
           option<&A::dtypes>("dtype", "types of values: fp32, bf16, fp16; by default all")
               .shown("LIST"),
-          option<&A::ways>("impl", "implementations: naive, fused; by default both").shown("LIST"),
+          option<&A::implementations>("impl", "implementations: naive, fused; by default both")
+              .shown("LIST"),
           option<&A::job, &AttentionJob::profile>("profile", "show the time of each operation"),
           runs_option<&A::job, &AttentionJob::runs>("20"),
-          group<&A::run>(screen_options()),
+          group<&A::run>(output_options()),
           group<&A::run>(plugin_option()),
           group<&A::run>(exact_device_options())};
 }
@@ -303,19 +309,19 @@ Options options_of(const LinearArguments*) {
           .shown("LIST"),
       option<&A::formats>("format", "formats of packed and native weights; by default 8 and 4 bits")
           .takes(kFormatValue),
-      option<&A::ways>("impl", "implementations: fp32, bf16, packed, native; by default all")
+      option<&A::implementations>("impl",
+                                  "implementations: fp32, bf16, packed, native; by default all")
           .shown("LIST"),
       option<&A::job, &LinearJob::sparsities>(
-          "sparsity", "fractions of zeros, for sparse kernels beside dense ones")
+          "sparsity", "fractions of zeros, to compare sparse kernels with dense ones")
           .separated()
           .shown("LIST")
           .from(0, 1),
-      option<&A::block>("block",
-                        "zeros come in these blocks; by default 4x1 in floats, 1x4 in codes")
+      option<&A::block>("block", "blocks of zeros; by default 4x1 for floats, 1x4 for codes")
           .one_of({"1x4", "4x1", "weights"})
           .needing("sparsity"),
       runs_option<&A::job, &LinearJob::runs>("6 to 20, as time allows"),
-      group<&A::run>(screen_options()),
+      group<&A::run>(output_options()),
       group<&A::run>(seed_option()),
       group<&A::run>(plugin_option()),
       group<&A::run>(exact_device_options())};
@@ -330,7 +336,7 @@ Options options_of(const DequantizeArguments*) {
           runs_option<&A::job, &DequantizeJob::runs>("chosen by their time"),
           figure_option<&A::job, &DequantizeJob::figure>("draw how threads share the first array"),
           overwrite_option<&A::job, &DequantizeJob::overwrite>("replace the files of --figure"),
-          group<&A::run>(screen_options()),
+          group<&A::run>(output_options()),
           group<&A::run>(device_option())};
 }
 

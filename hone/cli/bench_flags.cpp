@@ -16,8 +16,8 @@ Options options_of(const BenchFlags*) {
       option<&A::lora>("lora", "time a LoRA training step, such as r=8,alpha=16").shown("OPTIONS")};
 }
 
-void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
-          BenchOptions& options) {
+void apply_flags(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
+                 BenchOptions& options) {
   if (!flags.qat.empty() && !flags.format.empty())
     throw UsageError(fmt::format("hone {}: give --qat or --format, not both", command));
   if (!flags.qat.empty()) options.train = true;

@@ -12,7 +12,7 @@ struct BenchFlags {
 
 Options options_of(const BenchFlags*);
 /// Stores the flags in `options`. Throws `UsageError` for flags that exclude each other.
-void take(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
-          BenchOptions& options);
+void apply_flags(const BenchFlags& flags, const std::string& command, const FormatTable& formats,
+                 BenchOptions& options);
 
 }  // namespace hone

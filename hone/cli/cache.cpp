@@ -90,13 +90,14 @@ std::uintmax_t bytes_of(const std::vector<StoreEntry>& entries) {
 
 void cache(CacheArguments& a) {
   const fs::path folder = cache_folder();
-  user_check(!folder.empty(), "there is no store: neither HOME nor XDG_CACHE_HOME says where");
-  if (a.empty && !a.shrink.empty()) throw UsageError("--empty and --shrink: give one of them");
+  user_check(!folder.empty(), "the cache has no folder; set HOME or XDG_CACHE_HOME");
+  if (a.empty && !a.shrink.empty())
+    throw UsageError("--empty and --shrink exclude each other; give one of them");
   Store store(folder / "stages"), trials(folder / "trials");
   StoreRemoval removal;
   tend(store, a, removal);
   tend(trials, a, removal);
-  tell_warnings(make_context(a.run), removal.kept);
+  print_warnings(make_context(a.run), removal.kept);
   const std::vector<StoreEntry> entries = store.entries(), results = trials.entries();
   CacheFields fields{.folder = store.folder(),
                      .limit_bytes = store.limit(),
@@ -144,9 +145,9 @@ const Fields& fields_of(const CacheFields*) {
       field<&C::folder>("folder", "Folder of the stages."),
       field<&C::limit_bytes>("limit_bytes", Unit::bytes, "Maximum size."),
       field<&C::bytes>("bytes", Unit::bytes, "Of the stages."),
-      field<&C::removed_entries>("removed_entries", "Stages and trials that were removed now."),
+      field<&C::removed_entries>("removed_entries", "Stages and trials removed by this command."),
       field<&C::removed_bytes>("removed_bytes", Unit::bytes, "Of these."),
-      field<&C::kept>("kept", "What was not removed, and why."),
+      field<&C::kept>("kept", "Entries that were not removed, with the reason."),
       field<&C::trials>("trials", "Stored results of trials."),
       field<&C::trial_bytes>("trial_bytes", Unit::bytes, "Of these."),
       field<&C::entries>("entries", "The stages, the most recently used first."));
@@ -161,7 +162,7 @@ Options options_of(const CacheArguments*) {
       option<&A::limit>("limit", "set the maximum size of the store, such as 20GiB").shown("SIZE"),
       option<&A::shrink>("shrink", "remove the least recently used entries").shown("SIZE"),
       option<&A::empty>("empty", "remove everything hone stored"),
-      group<&A::run>(screen_options())};
+      group<&A::run>(output_options())};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Command choose_command() {
       .example =
           "hone choose my-model my-model-int8 --smallest --data 'synth:negation?seed=7&n=30000'",
       .run = runs<ChooseArguments, choose>(),
-      .stage = {.chooses_from = "MODELS"}};
+      .stage = {.choice_argument = "MODELS"}};
 }
 
 }  // namespace hone

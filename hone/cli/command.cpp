@@ -25,7 +25,7 @@ std::string spelled_names(const OptionDef& row) {
 
 // Returns the placeholder of a value in the help: its words if they are short and it is no list, else its kind.
 std::string shown_value(const OptionDef& row) {
-  std::string words = fmt::format("{}", fmt::join(words_of(row), "|"));
+  std::string words = fmt::format("{}", fmt::join(choices_of(row), "|"));
   if (!row.type->list && !words.empty() && words.size() <= kShownWords) return words;
   return std::string(row.kind.shown.empty() ? row.type->name : row.kind.shown);
 }
@@ -77,18 +77,18 @@ CLI::Option* CommandApp::declare(const OptionDef& row) {
   option->expected(type->list ? CLI::detail::expected_max_vector_size : 1);
   option->type_name(shown_value(row));
   option->required(row.is_required);
-  if (type->list && row.list_form != ListForm::behind) option->allow_extra_args(false);
+  if (type->list && row.list_form != ListForm::following) option->allow_extra_args(false);
   if (type->list && row.list_form == ListForm::separated) option->delimiter(',');
   if (row.replace)
     option->transform([replace = row.replace](const std::string& text) { return replace(text); });
   option->check([this, &row](const std::string& text) {
     const CLI::Option* opener =
-        row.open_with.empty() ? nullptr : get_option_no_throw("--" + row.open_with);
+        row.unrestricted_by.empty() ? nullptr : get_option_no_throw("--" + row.unrestricted_by);
     if (opener == nullptr || opener->count() == 0 || !is_folder(opener->results().back()))
-      return problem_of(row, text);
+      return value_error(row, text);
     OptionDef open = row;
-    open.words.clear();
-    return problem_of(open, text);
+    open.choices.clear();
+    return value_error(open, text);
   });
   return option;
 }
@@ -104,11 +104,11 @@ const ValueKind& CommandApp::kind(const CLI::Option& option) const {
   return found == nullptr || found->type->flag ? nothing : found->kind;
 }
 
-std::vector<std::string> CommandApp::offered_words(const CLI::Option& option) const {
+std::vector<std::string> CommandApp::completion_values(const CLI::Option& option) const {
   const OptionDef* found = row(option);
   if (found == nullptr || found->type->flag) return {};
-  std::vector<std::string> words = words_of(*found);
-  if (words.empty() && found->kind.words != nullptr) words = found->kind.words();
+  std::vector<std::string> words = choices_of(*found);
+  if (words.empty() && found->kind.choices != nullptr) words = found->kind.choices();
   return words;
 }
 

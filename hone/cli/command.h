@@ -88,7 +88,7 @@ class CommandApp : public CLI::App {
   /// Returns the kind of an option's value; the default kind for flags.
   const ValueKind& kind(const CLI::Option& option) const;
   /// Returns the words that shells offer for an option: all its values, or else the beginnings of its values.
-  std::vector<std::string> offered_words(const CLI::Option& option) const;
+  std::vector<std::string> completion_values(const CLI::Option& option) const;
 
   void run() const;
 

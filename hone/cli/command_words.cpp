@@ -37,7 +37,7 @@ void for_each_option(const CLI::App& app, const Words& words, Visit&& visit) {
 }
 
 // Returns how many of the words after an option may be its values.
-std::size_t values_behind(const CLI::Option* option, const std::string& word) {
+std::size_t max_values_after(const CLI::Option* option, const std::string& word) {
   if (option == nullptr || word.size() > name_in(word).size()) return 0;
   const int most = option->get_items_expected_max();
   return static_cast<std::size_t>(option->get_allow_extra_args() ? most : std::min(most, 1));
@@ -45,7 +45,7 @@ std::size_t values_behind(const CLI::Option* option, const std::string& word) {
 
 bool takes_signed(const CommandApp& app, const CLI::Option& option, std::string_view word) {
   if (!word.starts_with('-') || word.starts_with("--")) return false;
-  return is_signed_value(word) || app.kind(option).takes_minus;
+  return is_signed_value(word) || app.kind(option).allows_leading_minus;
 }
 
 // Turns "--sort -loss" into "--sort=-loss": the parser would read a word with one dash as one-letter options.
@@ -55,7 +55,7 @@ Words with_joined_values(const CommandApp& app, const Words& words) {
     joined.push_back(with_underscores(words[i]));
     if (!looks_like_option(words[i]) || i + 1 == words.size()) continue;
     const CLI::Option* option = option_in(app, words[i]);
-    if (values_behind(option, words[i]) > 0 && takes_signed(app, *option, words[i + 1]))
+    if (max_values_after(option, words[i]) > 0 && takes_signed(app, *option, words[i + 1]))
       joined.back() += "=" + words[++i];
   }
   return joined;
@@ -78,7 +78,7 @@ Words with_positionals_last(const CLI::App& app, const Words& words) {
   std::size_t values = 0;  // values that the last option may still take
   for (const std::string& word : words) {
     if (looks_like_option(word)) {
-      values = values_behind(option_in(app, word), word);
+      values = max_values_after(option_in(app, word), word);
       options.push_back(word);
     } else if (values > 0 && !is_signed_value(word)) {
       --values;

@@ -15,7 +15,7 @@ struct CompileArguments {
 
 void compile(CompileArguments& a) {
   Context context = make_context(a.run);
-  take(a.flags, "compile", context.library.formats, a.job.work.options);
+  apply_flags(a.flags, "compile", context.library.formats, a.job.work.options);
   a.job.work.seed = a.run.seed;
   print("compile", compile(a.job, context), a.run);
 }
@@ -37,7 +37,7 @@ Options options_of(const CompileArguments*) {
           .takes(kOutputFolderValue),
       overwrite_option<&A::job, &CompileJob::overwrite>("replace the files of --stages"),
       group<&A::run>(host_options()),
-      group<&A::run>(processor_precision())};
+      group<&A::run>(cpu_precision_option())};
 }
 
 }  // namespace

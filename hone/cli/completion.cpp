@@ -20,7 +20,7 @@ struct Argument {
   bool files = false, folders = false;  ///< whether their names are offered
   bool format = false;                  ///< the words are formats, whose parameters are offered too
   std::string_view separator = {};      ///< between several formats; empty: takes one
-  bool goes_on = false;                 ///< the words only begin a value
+  bool is_prefix = false;               ///< the words only begin a value
   std::string shown = {};               ///< placeholder of its value
 };
 
@@ -42,13 +42,13 @@ std::vector<CommandArguments> all_arguments() {
     const CommandApp app(*row.command);
     for (const CLI::Option* option : app.get_options()) {
       Argument argument{{}, option->get_description(), !is_flag(*option)};
-      argument.words = app.offered_words(*option);
+      argument.words = app.completion_values(*option);
       const ValueKind& kind = app.kind(*option);
       argument.files = kind.files;
       argument.folders = kind.folders;
       argument.format = kind.format;
       argument.separator = kind.separator;
-      argument.goes_on = kind.goes_on;
+      argument.is_prefix = kind.is_prefix;
       argument.shown = option->get_type_name();
       if (option->get_positional())
         std::ranges::copy(subcommand_names(*row.command), std::back_inserter(argument.words));
@@ -225,9 +225,9 @@ std::string bash_script() {
               ? ":"
               : fmt::format(
                     "_hone_offer{} {}{}",
-                    argument.format    ? "_format"
-                    : argument.goes_on ? "_beginning"
-                                       : "",
+                    argument.format      ? "_format"
+                    : argument.is_prefix ? "_beginning"
+                                         : "",
                     in_quotes(listed_words(argument)),
                     argument.separator.empty() ? names : fmt::format(" {}", argument.separator));
       if (argument.flags.empty()) {
@@ -266,7 +266,7 @@ std::string zsh_action(const Argument& argument) {
   const std::string words = argument.words.empty() ? "" : " " + escaped_words(argument, ":>");
   // With the leading space the function gets only these words; without it, _arguments adds its own before them.
   if (argument.format) return fmt::format(" _hone_format {}{}", separator_word(argument), words);
-  if (argument.goes_on) return " _hone_words -g" + words;
+  if (argument.is_prefix) return " _hone_words -g" + words;
   if (argument.files) return " _hone_words -f" + words;
   if (argument.folders) return " _hone_words -d" + words;
   return words.empty() ? " " : " _hone_words -w" + words;
@@ -284,7 +284,7 @@ std::string zsh_text(std::string_view text) {
 std::string zsh_script() {
   std::string script =
       "#compdef hone\n# Completes the arguments of hone in zsh. Made by `hone completion zsh`.\n\n"
-      "# The words, and with -f files, with -d folders too; with -g a value goes on behind them.\n"
+      "# Offers the words; with -f also files, with -d folders; with -g a word may continue.\n"
       "_hone_words() {\n  local kind=$1 ret=1\n  local -a suffix\n  shift\n"
       "  [[ $kind == -g ]] && suffix=(-S '')\n  compadd \"${suffix[@]}\" -- \"$@\" && ret=0\n"
       "  [[ $kind == -f ]] && _files && ret=0\n  [[ $kind == -d ]] && _files -/ && ret=0\n"

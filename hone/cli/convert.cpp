@@ -29,7 +29,7 @@ Command convert_command() {
           .summary = "Convert the weights of a model folder to safetensors",
           .example = "hone convert old-model -o new-model",
           .run = runs<ConvertArguments, convert>(),
-          .stage = {.leaves_model = true}};
+          .stage = {.writes_model = true}};
 }
 
 }  // namespace hone

@@ -16,9 +16,9 @@ struct DiffArguments {
 };
 
 void diff(DiffArguments& a) {
-  a.job.a_inputs = parse_drawn_inputs("--inputs", a.inputs);
+  a.job.a_inputs = parse_graph_inputs("--inputs", a.inputs);
   a.job.b_inputs =
-      a.inputs_b.empty() ? a.job.a_inputs : parse_drawn_inputs("--inputs_b", a.inputs_b);
+      a.inputs_b.empty() ? a.job.a_inputs : parse_graph_inputs("--inputs_b", a.inputs_b);
   a.job.seed = a.run.seed;
   Context context = make_context(a.run);
   print("diff", diff_models(a.job, context), a.run);

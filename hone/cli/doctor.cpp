@@ -21,20 +21,20 @@
 namespace hone {
 namespace {
 
-constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;  // bytes of memory or disk
+constexpr std::uint64_t kLowSpace = std::uint64_t{1} << 30;  // bytes of memory or disk
 
 /// An external program that hone calls.
 struct Program {
   std::string name;
   std::vector<std::string> version_command;
   std::string package;
-  std::string without;  ///< completes "without which there …"
+  std::string effect;  ///< of its absence, as a clause
 };
 
 const std::vector<Program>& programs() {
   static const std::vector<Program> rows = {
-      {"gnuplot", {"gnuplot", "--version"}, "gnuplot-nox", "are no figures"},
-      {"graphviz", {"dot", "-V"}, "graphviz", "is no hone draw"}};
+      {"gnuplot", {"gnuplot", "--version"}, "gnuplot-nox", "figures are not drawn"},
+      {"graphviz", {"dot", "-V"}, "graphviz", "`hone draw` does not work"}};
   return rows;
 }
 
@@ -57,8 +57,9 @@ void check_processor(Checkup& c) {
   c.show("processor", machine.processor);
   c.show("threads", fmt::format("{} of {} processors", threads, machine.processors));
   if (threads > machine.processors)
-    c.complain(fmt::format("{} threads on {} processors wait for each other; give --threads {}",
-                           threads, machine.processors, machine.processors));
+    c.complain(
+        fmt::format("{} threads exceed the {} processors and wait for each other; use --threads {}",
+                    threads, machine.processors, machine.processors));
   const InstructionSets present = instruction_sets();
   std::vector<std::string>& absent_names = c.fields.absent_instruction_sets;
   const std::vector<std::string> all = names({true, true, true, true, true, true});
@@ -83,14 +84,14 @@ void check_memory(Checkup& c) {
                                  size_text(machine.memory_available_bytes));
   std::uint64_t usable = machine.memory_available_bytes;
   if (machine.memory_limit_bytes) {
-    text += fmt::format("; this process may have {}", size_text(*machine.memory_limit_bytes));
+    text += fmt::format("; limit of this process: {}", size_text(*machine.memory_limit_bytes));
     usable = std::min(usable, *machine.memory_limit_bytes);
   }
   c.show("memory", text);
-  if (usable < kLittle)
-    c.complain(fmt::format(
-        "only {} of memory can be had: end other programs, or give smaller batches (--batch_size)",
-        size_text(usable)));
+  if (usable < kLowSpace)
+    c.complain(
+        fmt::format("only {} of memory is available; close other programs, or lower --batch_size",
+                    size_text(usable)));
 }
 
 // Returns the free bytes; null if they are unknown.
@@ -104,7 +105,7 @@ std::optional<std::uintmax_t> check_folder(const std::string& what, const fs::pa
     return std::nullopt;
   }
   c.show(what, fmt::format("{} free in {}", size_text(space.available), folder.string()));
-  if (space.available < kLittle)
+  if (space.available < kLowSpace)
     c.complain(
         fmt::format("only {} of disk are free in {}: results may not find room; delete something",
                     size_text(space.available), folder.string()));
@@ -185,7 +186,7 @@ void check_peaks(Context& context, Checkup& c) {
   fields.read_gb_per_s = measure("", "GB/s reading", PeakKind::read_gbps, threads,
                                  kernels::measure_read_gbps(context.pool));
   if (!file.empty()) fields.peaks_file = file;
-  c.show("peaks are kept in", file.empty() ? "nothing: HOME is not set" : file.string());
+  c.show("peaks are stored in", file.empty() ? "no file: HOME is not set" : file.string());
   fields.problems.insert(fields.problems.end(), notes.begin(), notes.end());
 }
 
@@ -228,7 +229,7 @@ void advise_on_formats(Checkup& c) {
   fields.sparsity_thresholds = sparsity_thresholds();
   for (const char* products : {"fp32", "native int"})
     c.show(fmt::format("zeros in {}", products),
-           fmt::format("products skip them from {} on", thresholds_text(products)));
+           fmt::format("skipped from {} on", thresholds_text(products)));
   c.show("measure your shapes",
          "hone bench linear --shape INPUTS,OUTPUTS --rows 1,16,256 --sparsity 0,0.5,0.8,0.9");
 }
@@ -321,8 +322,8 @@ void check_software(Checkup& c) {
       version = trim(split(said, '\n').front());
     } catch (const UserError& missing) {
       version.reset();
-      c.complain(fmt::format("{} is missing, without which there {}: apt-get install {}",
-                             program.name, program.without, program.package));
+      c.complain(fmt::format("{} is missing, so {}: apt-get install {}", program.name,
+                             program.effect, program.package));
     }
     c.show(program.name, version.value_or("missing"));
   }
@@ -377,7 +378,7 @@ const Fields& fields_of(const FormatSpeed*) {
       "format_speed",
       "Whether products of some formats are expected to be faster than those of fp32. An estimate: "
       "`hone bench linear` measures products.",
-      field<&F::formats>("formats", "The formats; native: inputs have them as well."),
+      field<&F::formats>("formats", "The formats; native: of weights and inputs."),
       field<&F::peak_ratio>("peak_ratio",
                             "The measured peak of their products relative to that of fp32: the "
                             "largest possible speedup of products that arithmetic limits. Null: "
@@ -393,9 +394,9 @@ const Fields& fields_of(const FormatSpeed*) {
 const Fields& fields_of(const DoctorFields*) {
   using D = DoctorFields;
   static const Fields fields = describe<D>(
-      "doctor", "What this machine has and can do.", inlined<&D::machine>(),
+      "doctor", "Hardware, software and speed of this machine.", inlined<&D::machine>(),
       field<&D::absent_instruction_sets>("absent_instruction_sets",
-                                         "Of those that hone uses, those the CPU lacks."),
+                                         "Instruction sets that hone uses and this CPU lacks."),
       field<&D::peak_gflops_one_thread>("peak_gflops_one_thread", Unit::gflop_per_second,
                                         "Fp32 multiply-adds, measured."),
       field<&D::peak_gflops>("peak_gflops", Unit::gflop_per_second, "The same on all threads."),

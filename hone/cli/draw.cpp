@@ -16,7 +16,7 @@ struct DrawArguments {
 };
 
 void draw(DrawArguments& a) {
-  a.job.inputs = parse_drawn_inputs("--inputs", a.inputs);
+  a.job.inputs = parse_graph_inputs("--inputs", a.inputs);
   const std::vector<std::string> colours = colour_names();
   a.job.colour = static_cast<ColouredBy>(std::ranges::find(colours, a.colour) - colours.begin());
   a.job.seed = a.run.seed;

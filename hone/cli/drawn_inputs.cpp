@@ -9,7 +9,7 @@
 
 namespace hone {
 
-DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& text) {
+DrawnInputs parse_graph_inputs(const std::string& option, const std::string& text) {
   const std::vector<std::string> names = split(text, ',');
   const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids",
                                           "labels"};

@@ -8,7 +8,7 @@
 namespace hone {
 
 /// Parses "input_ids,attention_mask", the value of the option named `option`. Throws `UsageError` for unknown inputs.
-DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& text);
+DrawnInputs parse_graph_inputs(const std::string& option, const std::string& text);
 
 /// Options for how much of a graph to draw, see `DrawOptions`.
 template <auto... kMembers>

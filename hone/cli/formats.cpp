@@ -105,17 +105,14 @@ std::string packing_objection(const Format& format) {
 // Returns the format of inputs whose codes are multiplied with the codes of these weights; none if there is no such
 // format.
 std::optional<std::string> native_input_text(const Format& format, const Context& context) {
-  if (!native_objection(format).empty()) return std::nullopt;
+  if (!native_unsupported_reason(format).empty()) return std::nullopt;
   return to_string(native_input(format, context.library.formats));
 }
 
 std::string native_text(const Format& format, const Context& context) {
   const std::optional<std::string> input = native_input_text(format, context);
-  return input
-             ? fmt::format("weights of linear layers with inputs in {}: products are of codes",
-                           *input)
-             : "no product of codes with these weights: they are simulated, or packed with sums in "
-               "fp32";
+  return input ? fmt::format("linear layers multiply codes of weights with inputs in {}", *input)
+               : "not supported: weights are simulated, or packed with sums in fp32";
 }
 
 // hone formats FORMAT
@@ -147,24 +144,23 @@ void show_format(const Format& format, const Context& context, const RunArgument
   if (!format.def->parameters.empty())
     print_text(run, "\n{}", to_text(parameter_table(format), text_style(run)));
   print_text(
-      run, "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
+      run, "\nValues after rounding{}:\nvalues         {}\nrange          {} to {}\n",
       grid.scaled ? ", with the scale of a block, row or tensor whose largest magnitude is 1" : "",
       grid.values.empty() ? "more than 65,536" : list_values(grid.values), grid.lowest,
       grid.highest);
   if (!grid.values.empty())
-    print_text(run, "smallest step  {}\nhow many       {}\n", grid.smallest_step,
+    print_text(run, "smallest step  {}\ncount          {}\n", grid.smallest_step,
                grid.values.size());
-  if (grid.passes_tiny)
-    print_text(run, "besides        magnitudes up to 1e-08, which come out as they are\n");
+  if (grid.passes_tiny) print_text(run, "unchanged      magnitudes up to 1e-08\n");
   if (!grid.unwritten.empty())
-    print_text(run, "never given    {}, for which there are codes\n", list_values(grid.unwritten));
+    print_text(run, "never written  {}, although they have codes\n", list_values(grid.unwritten));
   print_text(run,
              "bits           {:.4g} per weight of a 768 x 768 matrix\n"
              "gradient       {}\nkernels        {}\npacked         {}\nnative         {}\n"
-             "exporters      Hugging Face folder (weights as the values they take)\n",
+             "exporters      Hugging Face folder (weights as rounded values)\n",
              grid.average_bits, straight ? "straight through" : "the format's own rule",
              fmt::join(kernels, ", "),
-             objection.empty() ? "yes: `hone pack` keeps weights in its codes"
+             objection.empty() ? "yes: `hone pack` stores weights in its codes"
                                : fmt::format("no: {}", objection),
              native_text(format, context));
 }
@@ -189,35 +185,35 @@ Json json_number(float value) {
 }
 
 // Returns the difference of the value from the number; none for a NaN.
-std::optional<double> error_of(const SpelledNumber& s) {
+std::optional<double> error_of(const QuantizedNumber& s) {
   if (s.quantized == s.value) return 0;
   const double error = static_cast<double>(s.quantized) - s.value;
   return std::isnan(error) ? std::nullopt : std::optional(error);
 }
 
-SpelledNumbersFields spelled_fields(const SpelledNumbers& spelled, const Format& format) {
-  SpelledNumbersFields fields{
-      .format = to_string(format), .sharing = spelled.sharing, .calibrated = spelled.state};
-  for (const SpelledNumber& s : spelled.numbers) {
-    SpelledNumberRow& row =
-        fields.numbers.emplace_back(SpelledNumberRow{.number = json_number(s.value),
-                                                     .becomes = json_number(s.quantized),
-                                                     .saturates = s.saturates,
-                                                     .error = error_of(s),
-                                                     .code = s.code,
-                                                     .parts = s.parts});
+QuantizedNumbersFields quantized_fields(const QuantizedNumbers& quantized, const Format& format) {
+  QuantizedNumbersFields fields{
+      .format = to_string(format), .sharing = quantized.sharing, .calibrated = quantized.state};
+  for (const QuantizedNumber& s : quantized.numbers) {
+    QuantizedNumberRow& row =
+        fields.numbers.emplace_back(QuantizedNumberRow{.number = json_number(s.value),
+                                                       .becomes = json_number(s.quantized),
+                                                       .saturates = s.saturates,
+                                                       .error = error_of(s),
+                                                       .code = s.code,
+                                                       .parts = s.parts});
     if (!s.shared.empty()) row.shared = s.shared;
   }
   return fields;
 }
 
 // hone formats FORMAT NUMBER...
-void spell_numbers(const Format& format, const std::vector<std::string>& given,
-                   const RunArguments& run) {
+void print_quantized_numbers(const Format& format, const std::vector<std::string>& given,
+                             const RunArguments& run) {
   std::vector<float> values;
   for (const std::string& text : given) values.push_back(parse_number(text));
-  const SpelledNumbers spelled = spell(format, values);
-  if (run.json) return print_result("formats", to_json(spelled_fields(spelled, format)));
+  const QuantizedNumbers quantized = quantize_numbers(format, values);
+  if (run.json) return print_result("formats", to_json(quantized_fields(quantized, format)));
   Table table({{"number", "Number"},
                {"becomes", "Becomes"},
                {"error", "Error"},
@@ -225,7 +221,7 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given,
                {"shared", "Shared"},
                {"parts", "Parts"}});
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const SpelledNumber& s = spelled.numbers[i];
+    const QuantizedNumber& s = quantized.numbers[i];
     const std::optional<double> error = error_of(s);
     table.add_row({given[i],
                    fmt::format("{}{}", number_text(s.quantized), s.saturates ? " (saturates)" : ""),
@@ -233,8 +229,8 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given,
                    s.shared.empty() ? Cell(absent) : Cell(s.shared),
                    fmt::format("{}", fmt::join(s.parts, ", "))});
   }
-  print_text(run, "{}, {}:\n", to_string(format), spelled.sharing);
-  for (const auto& [name, state] : spelled.state)
+  print_text(run, "{}, {}:\n", to_string(format), quantized.sharing);
+  for (const auto& [name, state] : quantized.state)
     print_text(run, "calibrated on them: {} {:.6g}\n", name, fmt::join(state, " "));
   print_text(run, "\n{}", to_text(table, text_style(run)));
 }
@@ -279,7 +275,7 @@ void check_use(const FormatsArguments& a) {
   refuse(a.tensor != "*", "--tensor");
   refuse(!a.output.empty(), "--output");
   if (!a.numbers.empty() && !a.input.empty())
-    throw UsageError("hone formats: numbers are spelled out on their own, without a file");
+    throw UsageError("hone formats: numbers are quantized on their own, without a file");
 }
 
 void formats(FormatsArguments& a) {
@@ -292,7 +288,7 @@ void formats(FormatsArguments& a) {
   const Format format =
       value_of_flag("FORMAT", [&] { return parse_format(a.format, context.library.formats); });
   if (!a.input.empty()) return quantize_tensors(a, format, context);
-  if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run);
+  if (!a.numbers.empty()) return print_quantized_numbers(format, a.numbers, a.run);
   show_format(format, context, a.run);
 }
 
@@ -326,10 +322,10 @@ const Fields& fields_of(const FormatParameterRow*) {
   static const Fields fields = describe<P>(
       "format_parameter", "A parameter of a number format.",
       field<&P::parameter>("parameter", "Its name."),
-      field<&P::default_value>("default", "An integer, or a word: one of `words`, or \"auto\"."),
-      field<&P::minimum>("minimum", "Smallest value; null: its values are words."),
-      field<&P::maximum>("maximum", "Largest value; null: its values are words."),
-      field<&P::words>("words", "Its values; empty: they are integers."),
+      field<&P::default_value>("default", "An integer, or a name: one of `words`, or \"auto\"."),
+      field<&P::minimum>("minimum", "Smallest value; null: its values are names."),
+      field<&P::maximum>("maximum", "Largest value; null: its values are names."),
+      field<&P::words>("words", "Its possible names; empty: values are integers."),
       field<&P::summary>("summary", "What it is."));
   return fields;
 }
@@ -339,7 +335,7 @@ const Fields& fields_of(const FormatFields*) {
   static const Fields fields = describe<F>(
       "formats", "One format.", field<&F::format>("format", "The format with its parameters."),
       field<&F::summary>("summary", "What it is."),
-      field<&F::source>("source", "Where it comes from."),
+      field<&F::source>("source", "The publication or library that defines it."),
       field<&F::parameters>("parameters", "Its parameters."),
       field<&F::average_bits>("average_bits", Unit::bits,
                               "Per weight of a 768 x 768 matrix, shared scales included."),
@@ -347,9 +343,9 @@ const Fields& fields_of(const FormatFields*) {
                         "All values, for a block, row or tensor whose largest magnitude is 1; "
                         "empty: more than 65,536."),
       field<&F::unwritten_values>("unwritten_values",
-                                  "Values that have a code and that rounding never gives."),
+                                  "Values that have a code but that rounding never returns."),
       field<&F::passes_tiny_values>("passes_tiny_values",
-                                    "Magnitudes up to 1e-8 stay as they are, as in MASE."),
+                                    "Whether magnitudes up to 1e-8 stay unchanged, as in MASE."),
       field<&F::lowest>("lowest", "The lowest value."),
       field<&F::highest>("highest", "The highest value."),
       field<&F::smallest_step>("smallest_step", "Between neighbours; 0: unknown."),
@@ -364,26 +360,27 @@ const Fields& fields_of(const FormatFields*) {
   return fields;
 }
 
-const Fields& fields_of(const SpelledNumberRow*) {
-  using S = SpelledNumberRow;
+const Fields& fields_of(const QuantizedNumberRow*) {
+  using S = QuantizedNumberRow;
   static const Fields fields = describe<S>(
-      "spelled_number", "A number spelled out in a format.",
+      "spelled_number", "A number in a format, with its code.",
       field<&S::number>("number",
                         "As given, as a float stores it; \"inf\", \"-inf\" or \"nan\" as text."),
       field<&S::becomes>("becomes", "Its value in the format, likewise."),
-      field<&S::saturates>("saturates", "The number is beyond the range and becomes its end."),
+      field<&S::saturates>("saturates",
+                           "Whether the number is outside the range and becomes its end."),
       field<&S::error>("error", "The value minus the number; null: infinite, or of a NaN."),
-      field<&S::code>("code", "Its bits, with the parts set apart."),
+      field<&S::code>("code", "Its bits, with spaces between the fields."),
       field<&S::shared>("shared",
                         "Bits of the exponent or scale it shares with others; null: none."),
-      field<&S::parts>("parts", "What the parts of the code mean."));
+      field<&S::parts>("parts", "Meanings of the fields of the code."));
   return fields;
 }
 
-const Fields& fields_of(const SpelledNumbersFields*) {
-  using S = SpelledNumbersFields;
+const Fields& fields_of(const QuantizedNumbersFields*) {
+  using S = QuantizedNumbersFields;
   static const Fields fields = describe<S>(
-      "formats", "Numbers spelled out in a format.",
+      "formats", "Numbers in a format, with their codes.",
       field<&S::format>("format", "The format with its parameters."),
       field<&S::sharing>("sharing", "Whether they share a block or a scale."),
       field<&S::calibrated>("calibrated", "Values that were calibrated on them, by name."),
@@ -398,7 +395,7 @@ const Fields& fields_of(const QuantizedTensorRow*) {
       field<&Q::shape>("shape", "Its sizes."),
       field<&Q::average_bits>("average_bits", Unit::bits, "Per value, shared scales included."),
       field<&Q::snr_db>("snr_db", Unit::decibels,
-                        "Signal-to-noise ratio; null: nothing is lost, or all is zero.")
+                        "Signal-to-noise ratio; null: no error, or all values are zero.")
           .or_null(),
       field<&Q::clipped>("clipped", Unit::share, "Values beyond the range; null: no values.")
           .or_null(),

@@ -49,7 +49,7 @@ struct FormatFields {
 };
 const Fields& fields_of(const FormatFields*);
 
-struct SpelledNumberRow {
+struct QuantizedNumberRow {
   Json number = nullptr, becomes = nullptr;
   bool saturates = false;
   std::optional<double> error = {};
@@ -57,15 +57,15 @@ struct SpelledNumberRow {
   std::optional<std::string> shared = {};
   std::vector<std::string> parts = {};
 };
-const Fields& fields_of(const SpelledNumberRow*);
+const Fields& fields_of(const QuantizedNumberRow*);
 
 /// Numbers in a format.
-struct SpelledNumbersFields {
+struct QuantizedNumbersFields {
   std::string format, sharing;
   std::vector<std::pair<std::string, std::vector<float>>> calibrated = {};
-  std::vector<SpelledNumberRow> numbers = {};
+  std::vector<QuantizedNumberRow> numbers = {};
 };
-const Fields& fields_of(const SpelledNumbersFields*);
+const Fields& fields_of(const QuantizedNumbersFields*);
 
 struct QuantizedTensorRow {
   std::string tensor;

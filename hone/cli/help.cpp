@@ -28,7 +28,7 @@ std::string shortest_name(const CLI::Option& option) {
 
 }  // namespace
 
-bool stands_under(const OptionDef& row, const EnumWord& heading) {
+bool is_listed_under(const OptionDef& row, const EnumName& heading) {
   return !row.is_positional && row.heading && static_cast<int>(*row.heading) == heading.value;
 }
 
@@ -44,7 +44,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
   if (const std::string_view details = command.command().details; !details.empty())
     head += fmt::format("{}\n\n", details);
   head += fmt::format("Usage: {}\n\nExample:\n  {}\n", usage(command), app->get_footer());
-  return fitted(head, columns_) + positionals(*app) + subcommands(command.command()) +
+  return wrapped_text(head, columns_) + positionals(*app) + subcommands(command.command()) +
          groups(command, mode == CLI::AppFormatMode::All) +
          (command.command().help_on == nullptr ? "" : command.command().help_on(command));
 }
@@ -79,11 +79,11 @@ std::string HelpFormatter::subcommands(const Command& command) const {
 std::string HelpFormatter::groups(const CommandApp& app, bool all) const {
   std::string text;
   bool has_rare = false;
-  for (const EnumWord& heading : enum_words(Heading())) {
+  for (const EnumName& heading : enum_names(Heading())) {
     std::string rows;
     for (const CLI::Option* option : app.get_options({})) {
       const OptionDef* def = app.row(*option);
-      if (def == nullptr || !stands_under(*def, heading)) continue;
+      if (def == nullptr || !is_listed_under(*def, heading)) continue;
       if (!all && !def->is_common) {
         has_rare = true;
         continue;
@@ -91,10 +91,10 @@ std::string HelpFormatter::groups(const CommandApp& app, bool all) const {
       const std::string names = all ? make_option_name(option, false) : short_names(*option);
       rows += row(names + make_option_opts(option), make_option_desc(option));
     }
-    if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading.word, rows);
+    if (!rows.empty()) text += fmt::format("\n{}:\n{}", heading.name, rows);
   }
   if (has_rare)
-    text += fitted(fmt::format("\nMore options: {} --help-all\n", app.get_name()), columns_);
+    text += wrapped_text(fmt::format("\nMore options: {} --help-all\n", app.get_name()), columns_);
   return text;
 }
 
@@ -116,20 +116,20 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   const std::string value = option->get_default_str();
   // If 0 or an empty value has a special meaning, the description explains it.
-  const bool says_itself =
+  const bool explains_default =
       option->get_description().find("by default") != std::string::npos ||
       option->get_description().find(fmt::format("({}:", value)) != std::string::npos;
-  if (value.empty() || value == "[]" || says_itself) return option->get_description();
+  if (value.empty() || value == "[]" || explains_default) return option->get_description();
   return fmt::format("{} (default: {})", option->get_description(), value);
 }
 
 std::string HelpFormatter::row(const std::string& names, const std::string& meaning) const {
   const std::size_t indent = columns_ < kRoomForTwo ? 6 : 30;
-  std::string text = fitted("  " + names, columns_);
+  std::string text = wrapped_text("  " + names, columns_);
   const bool has_room = display_width(text) < indent;
   std::string gap =
       has_room ? std::string(indent - display_width(text), ' ') : "\n" + std::string(indent, ' ');
-  for (const std::string& line : broken_line(meaning, columns_ - indent)) {
+  for (const std::string& line : wrapped_line(meaning, columns_ - indent)) {
     text += gap + line;
     gap = "\n" + std::string(indent, ' ');
   }
@@ -137,7 +137,7 @@ std::string HelpFormatter::row(const std::string& names, const std::string& mean
 }
 
 std::string overview(std::size_t columns) {
-  std::string text = fitted(
+  std::string text = wrapped_text(
       "hone finds the smallest, fastest version of a model within your accuracy limit.\n\n"
       "Usage: hone COMMAND [OPTIONS]     Help: hone COMMAND --help\n",
       columns);
@@ -148,7 +148,7 @@ std::string overview(std::size_t columns) {
     text += fmt::format("\n{}\n", group.name);
     for (const Command& command : group.commands) {
       std::string start = fmt::format("  {:<{}}  ", command.name, width);
-      for (const std::string& line : broken_line(command.summary, columns - indent)) {
+      for (const std::string& line : wrapped_line(command.summary, columns - indent)) {
         text += start + line + "\n";
         start = std::string(indent, ' ');
       }

@@ -31,7 +31,7 @@ class HelpFormatter : public CLI::Formatter {
 inline constexpr const char* kSubcommand = "SUBCOMMAND";
 
 /// Returns whether help lists an option under a heading.
-bool stands_under(const OptionDef& row, const EnumWord& heading);
+bool is_listed_under(const OptionDef& row, const EnumName& heading);
 
 /// Returns the width of help on the standard output: that of the terminal, between 40 and 100; 80 for a pipe.
 std::size_t help_columns();

@@ -22,7 +22,7 @@ std::string graph_text(const std::string& graph, std::size_t columns) {
   if (columns <= 2 * kFurtherIn) return graph;
   std::vector<std::string> lines;
   for (const std::string& line : split(graph, '\n'))
-    lines.push_back(fmt::format("{}", fmt::join(broken_line(line, columns - kFurtherIn),
+    lines.push_back(fmt::format("{}", fmt::join(wrapped_line(line, columns - kFurtherIn),
                                                 "\n" + std::string(kFurtherIn, ' '))));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

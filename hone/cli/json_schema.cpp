@@ -87,7 +87,7 @@ class SchemaWriter {
         return of_interval(unit);
       case FieldKind::choice: {
         Json words = Json::array();
-        for (const EnumWord& choice : type.choices()) words.push_back(choice.word);
+        for (const EnumName& choice : type.choices()) words.push_back(choice.name);
         return {{"enum", words}};
       }
       case FieldKind::object:
@@ -138,8 +138,8 @@ std::string type_text(const TypeDef& type) {
       return "interval";
     case FieldKind::choice: {
       std::vector<std::string> words;
-      for (const EnumWord& choice : type.choices())
-        words.push_back(fmt::format("`\"{}\"`", choice.word));
+      for (const EnumName& choice : type.choices())
+        words.push_back(fmt::format("`\"{}\"`", choice.name));
       return fmt::format("{}", fmt::join(words, ", "));
     }
     case FieldKind::object:
@@ -193,21 +193,21 @@ void collect(const Fields& fields, std::map<std::string_view, const Fields*>& pa
   }
 }
 
-constexpr std::string_view kPageHead = R"(# What the commands print for programs
+constexpr std::string_view kPageHead = R"(# JSON output
 
-Made from the program itself by `hone schema --markdown`. `hone schema COMMAND` prints the same as JSON Schema (draft 2020-12)
-for a validator.
+`hone schema --markdown` generates this page. `hone schema COMMAND` prints the same as JSON Schema (draft 2020-12), for
+validators.
 
-With `--json` a command prints one object on one line of the standard output; `hone predict` prints one for every text, as
-they come. Output folders have the same object in `results.json`. Every object has `schema_version`, which rises when a key
-changes its meaning or type or goes away; new keys leave it as it is, so readers pass over those they do not know. What
-`hone predict --fields` chooses stands alone.
+With `--json`, a command prints one object on one line of the standard output; `hone predict` prints one object for every
+example. Output folders contain the same object in `results.json`. Every object has `schema_version`. It increases when a key
+is removed or changes its meaning or type. New keys do not change it, so readers should ignore unknown keys. Objects of
+`hone predict --fields` contain only the chosen fields.
 
-- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95%, of a share, of a
-  difference between two, or of a mean.
-- Numbers have all their digits. JSON has no word for infinity and for what is no number: both are `null`, and the meaning
-  says which of them can occur.
-- "always" means in every such object; other keys are left out where what the column says does not hold.
+- A *share* is a number from 0 to 1, not a percentage. A key that ends in `_interval` is a 95% interval `[low, high]` of a
+  share, a difference or a mean.
+- Numbers have all their digits. JSON cannot represent infinity and NaN: both are `null`, and the description says which of
+  them can occur.
+- "always" means in every such object. Other keys are omitted unless the condition in this column holds.
 - Keys that begin with `eval_` and `train_` are those of Hugging Face's Trainer.
 
 )";
@@ -216,7 +216,7 @@ changes its meaning or type or goes away; new keys leave it as it is, so readers
 
 const Fields& fields_of(const ResultHead*) {
   static const Fields fields =
-      describe<ResultHead>("result", "What every result begins with.",
+      describe<ResultHead>("result", "The first fields of every result.",
                            field<&ResultHead::schema_version>("schema_version", "Of this page; 1."),
                            field<&ResultHead::command>("command", "The command: \"train\"."));
   return fields;
@@ -254,7 +254,7 @@ std::string schema_page() {
       collect(*form.fields, parts);
     }
   }
-  text += "# Parts that stand in several places\n\n";
+  text += "# Shared objects\n\n";
   for (const auto& [name, part] : parts)
     text += fmt::format("## {}\n\n{}\n\n{}", name, part->meaning,
                         fields_table({.fields = part, .is_result = false}));

@@ -114,12 +114,13 @@ bool takes(const std::string& lab, const std::string& option) {
 
 // Passes the given options to the stages, which are labs or other commands.
 void hand_to_stages(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
-  if (!of_labs) return hand_on(pipeline, stage_options(), app);
-  hand_on(pipeline, lab_options(), app, [](const PipelineStage& stage, const std::string& option) {
-    return takes(
-        std::ranges::find(stage.options, "NAME", &StageOption::name)->values.front().before,
-        option);
-  });
+  if (!of_labs) return forward_options(pipeline, stage_options(), app);
+  forward_options(
+      pipeline, lab_options(), app, [](const PipelineStage& stage, const std::string& option) {
+        return takes(
+            std::ranges::find(stage.options, "NAME", &StageOption::name)->values.front().before,
+            option);
+      });
 }
 
 void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
@@ -141,7 +142,7 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
       .output = a.job.output,
       .resume = a.job.resume.resume,
       .store = {},
-      .words = words_for_stages(a.run),
+      .arguments = stage_arguments(a.run),
       .invocation = invocation_of(app),
       .command = "lab",
       .results = [&](const PipelineFields& found) {
@@ -171,7 +172,8 @@ void run_coded(const Lab& lab, LabArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   static const std::set<std::string> of_processes = {"device", "precision", "plugin", "skip_pass"};
-  a.job.words = words_of(app, [](const std::string& name) { return of_processes.contains(name); });
+  a.job.words =
+      given_arguments(app, [](const std::string& name) { return of_processes.contains(name); });
   a.job.words.push_back(fmt::format("--threads={}", a.run.threads));
   print("lab", run_lab(lab, a.job, context), a.run);
 }

@@ -39,7 +39,7 @@ Command lora_command() {
                            .example = kExample,
                            .run = runs<LoraMergeArguments, lora_merge>(),
                            .stage = {.evaluates = StageKind::Evaluates::before_and_after,
-                                     .leaves_model = true}}}};
+                                     .writes_model = true}}}};
 }
 
 }  // namespace hone

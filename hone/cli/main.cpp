@@ -24,18 +24,18 @@ namespace {
 constexpr int kUserError = 1;
 constexpr int kUsageError = 2;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
-constexpr int kNobodyReads = 128 + SIGPIPE;
+constexpr int kClosedPipe = 128 + SIGPIPE;
 
 /// Returns how to resume an interrupted command; "" if it left nothing to resume.
-std::string way_on(const CLI::App& app) {
+std::string resume_hint(const CLI::App& app) {
   const Json settings = settings_of(app);
   if (!settings.contains("resume")) return "";
   if (!path_exists(partial_folder(settings["output_dir"].get<std::string>()))) return "";
-  return fmt::format("\nTo go on:\n  {}{}", command_line(app),
+  return fmt::format("\nTo resume:\n  {}{}", command_line(app),
                      settings["resume"] == true ? "" : " --resume");
 }
 
-int run_words(const std::vector<std::string>& words) {
+int run_arguments(const std::vector<std::string>& words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
     fmt::print(words.empty() ? stderr : stdout, "{}", overview(help_columns()));
     return words.empty() ? kUsageError : 0;
@@ -58,7 +58,7 @@ int run_words(const std::vector<std::string>& words) {
   try {
     parsed.app->run();
   } catch (const Interrupted& interrupted) {
-    throw Interrupted(interrupted.what() + way_on(*parsed.app));
+    throw Interrupted(interrupted.what() + resume_hint(*parsed.app));
   }
   return 0;
 }
@@ -71,14 +71,14 @@ std::string as_error(const std::string& message) {
 // In a process that another hone process started, the parent prints the message.
 void report(const std::string& message) {
   print_counted_warnings();
-  if (!tell_failure(with_spellings(message, option_spellings()))) print_message(message);
+  if (!report_failure(with_spellings(message, option_spellings()))) print_message(message);
 }
 
 int run_to_code(const std::vector<std::string>& words) {
   try {
-    const int code = run_words(words);
+    const int code = run_arguments(words);
     print_counted_warnings();
-    return flush_output() ? code : kNobodyReads;
+    return flush_output() ? code : kClosedPipe;
   } catch (const Interrupted& interrupted) {
     report(interrupted.what());
     return 128 + interrupt_signal();
@@ -98,7 +98,7 @@ int run_to_code(const std::vector<std::string>& words) {
     // The exceptions of fmt::print do not say where they occurred.
     if (const auto* system = dynamic_cast<const std::system_error*>(&error);
         system != nullptr && std::ferror(stdout) != 0) {
-      if (system->code().value() == EPIPE) return kNobodyReads;
+      if (system->code().value() == EPIPE) return kClosedPipe;
       report(as_error(fmt::format("standard output: cannot write: {}", system->code().message())));
       return kUserError;
     }
@@ -119,6 +119,6 @@ int main(int argc, char** argv) {
   // A job finishes even if the reader of its output is gone (`| head`).
   ::signal(SIGPIPE, SIG_IGN);
   const int code = hone::run_to_code({argv + 1, argv + argc});
-  hone::tell_peak_memory();
+  hone::report_peak_memory();
   return code;
 }

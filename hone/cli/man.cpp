@@ -146,10 +146,10 @@ std::string markdown_section(const Command& command) {
     if (!rows.empty()) text += fmt::format("\n| {} | Meaning |\n|---|---|\n{}", heading, rows);
   };
   add("Argument", [](const CLI::Option& option) { return option.get_positional(); });
-  for (const EnumWord& heading : enum_words(Heading()))
-    add(heading.word, [&](const CLI::Option& option) {
+  for (const EnumName& heading : enum_names(Heading()))
+    add(heading.name, [&](const CLI::Option& option) {
       const OptionDef* row = app.row(option);
-      return row != nullptr && stands_under(*row, heading);
+      return row != nullptr && is_listed_under(*row, heading);
     });
   return text + "\n";
 }
@@ -238,7 +238,7 @@ void print_manual(ManArguments& a) {
   } else if (::isatty(STDOUT_FILENO) == 0) {
     fmt::print("{}", manual());
   } else if (!page_manual()) {
-    fmt::print("{}", fitted(plain_manual(), help_columns()));
+    fmt::print("{}", wrapped_text(plain_manual(), help_columns()));
   }
 }
 

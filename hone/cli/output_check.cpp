@@ -58,7 +58,7 @@ std::vector<fs::path> outputs_of(const CommandApp& app) {
     fs::path path = option->results().front();
     if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "out/"
     outputs.push_back(path);
-    for (const std::string_view ending : kind.written_as)
+    for (const std::string_view ending : kind.extensions)
       outputs.push_back(fs::path(path).concat(ending));
     if (kind.folders && app.get_option_no_throw("--resume") != nullptr)
       outputs.push_back(partial_folder(path));
@@ -90,7 +90,7 @@ std::string_view work_in(const FolderRecord& record) {
 }
 
 std::string_view work_of(const CommandApp& app) {
-  if (!app.command().stage.leaves_model) return "";
+  if (!app.command().stage.writes_model) return "";
   const CLI::Option* lora = app.get_option_no_throw("--lora");
   return lora != nullptr && lora->count() > 0 ? kAdapterAlone : kWholeModel;
 }
@@ -127,7 +127,7 @@ void check_outputs(const CommandApp& app) {
   for (const std::string& glob : data_globs_of(app))
     for (const fs::path& output : outputs)
       user_check(::fnmatch(glob.c_str(), output.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0,
-                 "{}: would be one of the data {} from now on; write somewhere else",
+                 "{} matches {}, the data that this command reads; choose another output",
                  output.string(), glob);
   const bool output_exists =
       !is_given(app, "--resume") && std::ranges::any_of(outputs, [](const fs::path& output) {
@@ -135,10 +135,10 @@ void check_outputs(const CommandApp& app) {
       });
   for (const Input& input : inputs_of(app, output_exists)) {
     for (const fs::path& output : outputs) {
-      const bool holds = lies_in(input.path, output), is_in = lies_in(output, input.path);
-      user_check(!holds, "{}: {} {}, which this command reads; write somewhere else",
-                 output.string(), is_in ? "is" : "holds", input.name);
-      user_check(!is_in, "{}: lies in {}, which this command reads; write somewhere else",
+      const bool holds = is_inside(input.path, output), is_in = is_inside(output, input.path);
+      user_check(!holds, "{} {} {}, which this command reads; choose another output",
+                 output.string(), is_in ? "is" : "contains", input.name);
+      user_check(!is_in, "{} is inside {}, which this command reads; choose another output",
                  output.string(), input.name);
     }
   }

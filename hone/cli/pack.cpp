@@ -15,7 +15,7 @@ struct PackArguments {
 
 void pack(PackArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  if (given(a.formats)) a.job.recipe = recipe_from(a.formats, context.library.formats);
+  if (any_given(a.formats)) a.job.recipe = recipe_from(a.formats, context.library.formats);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   print("pack", pack_model(a.job, context), a.run);
@@ -56,7 +56,7 @@ Command pack_command() {
           .summary = "Store the weights of a quantized model in few bits",
           .example = "hone pack my-model --weight_format 'int(bits=8,per=row)' -o my-model-packed",
           .run = runs<PackArguments, pack>(),
-          .stage = {.leaves_model = true}};
+          .stage = {.writes_model = true}};
 }
 
 Command unpack_command() {
@@ -64,7 +64,7 @@ Command unpack_command() {
           .summary = "Store the weights of a packed model in fp32",
           .example = "hone unpack my-model-packed -o my-model-dense",
           .run = runs<UnpackArguments, unpack>(),
-          .stage = {.leaves_model = true}};
+          .stage = {.writes_model = true}};
 }
 
 }  // namespace hone

@@ -158,7 +158,7 @@ std::string problem(const Attempt& made, const Command& command, const Words& wo
                        command.name);
   const std::string near = suggestion(stranger, made, command, words);
   std::string answer =
-      trainer_flag_answer(stranger, shown.substr(0, shown.find('=')), flag_names(*made.app));
+      trainer_flag_advice(stranger, shown.substr(0, shown.find('=')), flag_names(*made.app));
   if (near.empty() && !answer.empty()) return answer;
   if (command.name == "formats" && stranger == "--compare")
     return "--compare MODEL is the command `hone compare-formats MODEL`";

@@ -66,7 +66,7 @@ Command pass_command() {
           .summary = "Rewrite a model's graph with one pass, such as fuse_attention",
           .example = "hone pass my-model fuse_attention -o my-fused-model",
           .run = runs<PassCommandArguments, pass>(),
-          .stage = {.leaves_model = true}};
+          .stage = {.writes_model = true}};
 }
 
 }  // namespace hone

@@ -52,8 +52,8 @@ PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {
   }
   if (!arguments.show && arguments.dump.empty()) return watch;
   const fs::path folder = arguments.dump.empty() ? fs::path() : empty_folder(arguments.dump);
-  watch.look = [folder, show = arguments.show, number = 0](const PassRun& run,
-                                                           const Graph& graph) mutable {
+  watch.on_pass = [folder, show = arguments.show, number = 0](const PassRun& run,
+                                                              const Graph& graph) mutable {
     ++number;
     if (show) print_message(fmt::format("pass {}: {}", run.pass, effect_of(run)));
     if (!folder.empty()) write_file(folder / file_name(number, run.pass), to_string(graph));

@@ -30,7 +30,7 @@ std::string default_of(const PassOptionDef& option) {
 }
 
 PassUse use_of(const PassDef& def) {
-  if (def.look != nullptr) return PassUse::look;
+  if (def.analyze != nullptr) return PassUse::look;
   return def.of_runs ? PassUse::run : PassUse::model;
 }
 
@@ -46,7 +46,7 @@ std::string example_of(const PassDef& def) {
   std::string line = fmt::format("hone pass my-model {}", def.name);
   for (const std::string& word : split(def.example, ' '))
     if (!word.empty()) line += in_shell(word);
-  if (def.look == nullptr) line += " -o my-model-after";
+  if (def.analyze == nullptr) line += " -o my-model-after";
   if (!def.plugin.empty()) line += fmt::format(" --plugin {}", def.plugin);
   return line;
 }
@@ -80,15 +80,14 @@ void list_passes(const PassTable& passes, const RunArguments& run) {
   for (const auto& [name, def] : passes) {
     std::vector<std::string> options;
     for (const PassOptionDef& option : def.options) options.emplace_back(option.name);
-    table.add_row({name, std::string(word_of(use_of(def))),
+    table.add_row({name, std::string(enum_name(use_of(def))),
                    fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
   print_text(
       run,
       "{}\nmodel: `hone pass MODEL PASS -o OUT` applies the pass and stores the result. look: "
-      "`hone "
-      "pass MODEL PASS` prints what it finds. run: commands apply it to the graphs they run; "
-      "--show_passes shows when. `hone passes PASS` describes the options.\n",
+      "`hone pass MODEL PASS` prints its findings. run: commands apply the pass to the graphs they "
+      "run; --show_passes shows when. `hone passes PASS` describes the options.\n",
       to_text(table, text_style(run)));
 }
 
@@ -129,8 +128,8 @@ const Fields& fields_of(const PassOptionRow*) {
   return fields;
 }
 
-std::span<const EnumWord> enum_words(PassUse) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(PassUse::model), "model"},
+std::span<const EnumName> enum_names(PassUse) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(PassUse::model), "model"},
                                         {static_cast<int>(PassUse::look), "look"},
                                         {static_cast<int>(PassUse::run), "run"}};
   return kWords;
@@ -142,8 +141,8 @@ const Fields& fields_of(const PassRow*) {
       "pass_row", "A pass over a model's graph.", field<&P::pass>("pass", "Its name."),
       field<&P::summary>("summary", "What it does."),
       field<&P::use>("use",
-                     "model: `hone pass` changes a model with it; look: `hone pass` prints what it "
-                     "finds; run: commands apply it to graphs that they run."),
+                     "model: `hone pass` changes a model with it; look: `hone pass` prints its "
+                     "findings; run: commands apply it to the graphs they run."),
       field<&P::options>("options", "Its options."),
       field<&P::example>("example", "A command line; null: `hone pass` does not support the pass."),
       field<&P::plugin>("plugin", "The file of its plugin; null: it is built in."));

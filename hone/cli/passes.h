@@ -18,7 +18,7 @@ struct PassOptionRow {
 const Fields& fields_of(const PassOptionRow*);
 
 enum class PassUse : std::uint8_t { model, look, run };
-std::span<const EnumWord> enum_words(PassUse);
+std::span<const EnumName> enum_names(PassUse);
 
 struct PassRow {
   std::string pass, summary;

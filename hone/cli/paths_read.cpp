@@ -18,7 +18,7 @@ std::vector<fs::path> links_in(const fs::path& folder) {
 }
 
 std::vector<fs::path> paths_of_model(const std::string& name) {
-  if (is_fresh(name))
+  if (is_new_model(name))
     return path_exists(name) ? std::vector<fs::path>{name} : std::vector<fs::path>{};
   const fs::path folder = find_model(name);
   std::vector<fs::path> paths = links_in(folder);

@@ -78,7 +78,7 @@ std::string file_note(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     if (!text_file_ending(text).empty() &&
         (path_exists(text) || text.find_first_of(" \t\n") == std::string::npos))
-      return fmt::format("'{0}' is taken as a text; `--data {0}` reads the texts in a file",
+      return fmt::format("'{0}' is used as a text; use `--data {0}` to read texts from the file",
                          shown_name(text));
   return "";
 }
@@ -99,7 +99,7 @@ void predict(PredictArguments& a) {
   ::signal(SIGPIPE, SIG_DFL);
   check(a);
   Context context = make_context(a.run);
-  a.job.question = a.embed ? Question::embedding : Question::label;
+  a.job.kind = a.embed ? PredictionKind::embedding : PredictionKind::label;
   a.job.seed = a.run.seed;
   const bool is_read = a.job.output.empty() && ::isatty(STDOUT_FILENO) == 1;
   a.job.progress = !is_read;
@@ -108,9 +108,9 @@ void predict(PredictArguments& a) {
         read_lines(STDIN_FILENO, "standard input", a.job.data.form.encoding, a.job.data.strict);
   } else if (a.job.data.source.empty()) {
     a.job.texts = given_texts(a);
-    if (const std::string note = file_note(a.texts); !note.empty()) tell_notes(context, {note});
+    if (const std::string note = file_note(a.texts); !note.empty()) print_notes(context, {note});
   }
-  a.job.reader = [&](const PredictionSubject& subject) { return printer(a, subject); };
+  a.job.open_sink = [&](const PredictionSubject& subject) { return printer(a, subject); };
   predict_texts(a.job, context);
 }
 

@@ -17,7 +17,7 @@ struct ProfileArguments {
 
 void profile(ProfileArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  take(a.flags, "profile", context.library.formats, a.job.work.options);
+  apply_flags(a.flags, "profile", context.library.formats, a.job.work.options);
   a.job.work.seed = a.run.seed;
   a.job.by_node = a.by == "node";
   a.job.invocation = invocation_of(app);
@@ -45,7 +45,7 @@ Options options_of(const ProfileArguments*) {
 
 Command profile_command() {
   return {.name = "profile",
-          .summary = "Show where the time of a model goes",
+          .summary = "Profile the operations of a model",
           .example = "hone profile tiny --batch_size 8 --tokens 128 --train -o my-profile",
           .run = runs<ProfileArguments, profile>()};
 }

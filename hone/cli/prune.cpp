@@ -28,8 +28,8 @@ std::vector<std::string> methods() {
 
 // Whether the method chooses single weights and blocks.
 bool chooses_weights(const std::string& method) {
-  return std::ranges::any_of(enum_words(PruneMethod{}),
-                             [&](const EnumWord& word) { return word.word == method; });
+  return std::ranges::any_of(enum_names(PruneMethod{}),
+                             [&](const EnumName& choice) { return choice.name == method; });
 }
 
 // Rejects flags and methods that only apply to single weights.
@@ -37,17 +37,19 @@ void check_shapes(const PruneArguments& a, const ShapeStructure& structure, cons
   for (const char* flag : {"--mode", "--target", "--activation_sparsity", "--calibration_batches",
                            "--schedule", "--ramp"})
     if (app.count(flag) > 0)
-      throw UsageError(
-          fmt::format("hone prune: {} is for single weights and does not go with --structure {}",
-                      flag, a.structure));
+      throw UsageError(fmt::format(
+          "hone prune: {} prunes single weights and cannot be combined with --structure {}", flag,
+          a.structure));
   if (a.method != "l1" && a.method != "l2" && a.method != "first_order")
-    throw UsageError(fmt::format("hone prune: --structure {} takes --method l1, l2 or first_order",
-                                 a.structure));
+    throw UsageError(fmt::format(
+        "hone prune: --structure {} supports --method l1, l2 and first_order", a.structure));
   if (!structure.kinds.empty()) return;
   for (const char* flag : {"--method", "--scope"})
     if (app.count(flag) > 0)
-      throw UsageError(fmt::format(
-          "hone prune: {} chooses heads and neurons; layers that stay are spaced evenly", flag));
+      throw UsageError(
+          fmt::format("hone prune: {} selects heads and neurons; layers are removed at equal "
+                      "distances, so remove the option",
+                      flag));
 }
 
 JobResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Context& context,
@@ -121,7 +123,7 @@ Options options_of(const PruneArguments*) {
               .rare(),
           option<&A::structure>("structure",
                                 "1x4, 4x1, N:M, heads, neurons, layers; by default weights")
-              .takes({.shown = "STRUCTURE", .words = structures}),
+              .takes({.shown = "STRUCTURE", .choices = structures}),
           option<&A::job, &PruneJob::how, &How::pruning, &PruneOptions::target>(
               "target", "operations to prune, as globs; by default all linear layers but the head")
               .separated()
@@ -164,7 +166,7 @@ Command prune_command() {
               "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
               "my-model-pruned",
           .run = runs<PruneArguments, prune_model>(),
-          .stage = {.evaluates = StageKind::Evaluates::before_and_after, .leaves_model = true}};
+          .stage = {.evaluates = StageKind::Evaluates::before_and_after, .writes_model = true}};
 }
 
 }  // namespace hone

@@ -27,7 +27,7 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
   if (a.native.empty()) {
     refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
            "needs --native FORMAT");
-    if (!given(a.formats))
+    if (!any_given(a.formats))
       throw UsageError("give --native FORMAT, --format FORMAT or --recipe FILE");
     return;
   }
@@ -124,8 +124,8 @@ Command quantize_command() {
               "'synth:negation?seed=7&n=30000' -o my-model-int8",
           .run = runs<QuantizeArguments, quantize>(),
           .stage = {.evaluates = StageKind::Evaluates::before_and_after,
-                    .leaves_model = true,
-                    .keeps_unrounded = true}};
+                    .writes_model = true,
+                    .stores_unrounded = true}};
 }
 
 }  // namespace hone

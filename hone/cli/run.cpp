@@ -37,9 +37,9 @@ void run_file(PipelineArguments& a, const CLI::App& app) {
                   .output = a.output,
                   .resume = a.resume,
                   .store = {},
-                  .words = words_for_stages(a.run),
+                  .arguments = stage_arguments(a.run),
                   .invocation = invocation_of(app)};
-  hand_on(job.pipeline, device_options(), app);
+  forward_options(job.pipeline, device_options(), app);
   const StageCommands commands = stage_commands();
   if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
   if (a.output.folder.empty())
@@ -63,7 +63,7 @@ Options options_of(const PipelineArguments*) {
           resume_option<&A::resume>(),
           no_cache_option<&A::no_cache>(),
           group<&A::output>(report_output()),
-          group<&A::run>(screen_options()),
+          group<&A::run>(output_options()),
           group<&A::run>(device_options())};
 }
 

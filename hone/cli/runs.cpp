@@ -34,18 +34,18 @@ void show_runs(RunsArguments& a, const CLI::App& app) {
 
 Options options_of(const RunsArguments*) {
   using A = RunsArguments;
-  return {
-      argument<&A::job, &RunsJob::folders>("FOLDERS", "output folders, parents of such, or globs")
-          .required()
-          .takes({.shown = "FOLDER", .folders = true, .access = Access::reads_runs}),
-      option<&A::sort>("sort", "column to sort by; -COLUMN: descending")
-          .takes({.shown = "[-]COLUMN", .takes_minus = true}),
-      option<&A::job, &RunsJob::reverse>("reverse", "reverse the order"),
-      option<&A::columns>("columns", "columns to show, by their names in --json").shown("LIST"),
-      option<&A::job, &RunsJob::html>("html", "write a page with all learning curves")
-          .takes({.shown = "FILE|FOLDER", .files = true, .access = Access::writes}),
-      overwrite_option<&A::job, &RunsJob::overwrite>("replace the files of --html"),
-      option<&A::json>("json", "print the result as JSON").under(Heading::output)};
+  return {argument<&A::job, &RunsJob::folders>("FOLDERS",
+                                               "output folders, their parent folders, or globs")
+              .required()
+              .takes({.shown = "FOLDER", .folders = true, .access = Access::reads_runs}),
+          option<&A::sort>("sort", "column to sort by; -COLUMN: descending")
+              .takes({.shown = "[-]COLUMN", .allows_leading_minus = true}),
+          option<&A::job, &RunsJob::reverse>("reverse", "reverse the order"),
+          option<&A::columns>("columns", "columns to show, by their names in --json").shown("LIST"),
+          option<&A::job, &RunsJob::html>("html", "write a page with all learning curves")
+              .takes({.shown = "FILE|FOLDER", .files = true, .access = Access::writes}),
+          overwrite_option<&A::job, &RunsJob::overwrite>("replace the files of --html"),
+          option<&A::json>("json", "print the result as JSON").under(Heading::output)};
 }
 
 }  // namespace

@@ -36,14 +36,14 @@ void list_documents(bool json) {
   const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(
       "{}\n{}", to_text(headed_table(fields.documents), style),
-      fitted("`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page "
-             "on all of them.\n",
-             style.columns));
+      wrapped_text("`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page "
+                   "on all of them.\n",
+                   style.columns));
 }
 
 void schema(SchemaArguments& a) {
   if (a.markdown && !a.document.empty())
-    throw UsageError("hone schema: --markdown prints all documents; give one or the other");
+    throw UsageError("hone schema: --markdown prints all documents; remove --markdown or the name");
   if (a.markdown) return fmt::print("{}", schema_page());
   if (!a.document.empty()) return print_schema(a.document);
   list_documents(a.json);
@@ -72,7 +72,7 @@ namespace {
 Options options_of(const SchemaArguments*) {
   using A = SchemaArguments;
   return {argument<&A::document>("DOCUMENT", "command or output file; without it, all are listed")
-              .takes({.shown = "DOCUMENT", .words = document_names}),
+              .takes({.shown = "DOCUMENT", .choices = document_names}),
           option<&A::markdown>("markdown", "print the whole reference as Markdown"),
           option<&A::json>("json", "print the list as JSON").under(Heading::output)};
 }

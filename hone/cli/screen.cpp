@@ -19,21 +19,21 @@ TextStyle text_style(const RunArguments& a) {
 }
 
 void print_text(const RunArguments& a, std::string_view text) {
-  fmt::print("{}", fitted(text, text_style(a).columns));
+  fmt::print("{}", wrapped_text(text, text_style(a).columns));
 }
 
 void print_message(std::string_view text) {
   std::fflush(stdout);  // keeps the order when both streams go to one file
   // A failure to write messages does not end the command.
-  std::fputs((fitted(printable_message(with_spellings(text, option_spellings())),
-                     terminal_columns(stderr)) +
+  std::fputs((wrapped_text(printable_message(with_spellings(text, option_spellings())),
+                           terminal_columns(stderr)) +
               "\n")
                  .c_str(),
              stderr);
 }
 
 void check_gate(const GateOutcome& gate, const RunArguments& a) {
-  if (!gate.passed) throw GateFailure(a.json ? gate.summary : "the limit was not shown to hold");
+  if (!gate.passed) throw GateFailure(a.json ? gate.summary : "limit not proven");
 }
 
 void print(std::string_view command, const JobResult& result, const RunArguments& arguments) {

@@ -41,7 +41,7 @@ Options options_of(const SearchArguments*);
 std::vector<std::string> words_to_join(const CLI::App& app, const SearchArguments& a,
                                        const SearchWorker& worker, const std::string& device) {
   const Options all = options<SearchArguments>(), sharing = sharing_options();
-  std::vector<std::string> words = words_of(app, [&](const std::string& name) {
+  std::vector<std::string> words = given_arguments(app, [&](const std::string& name) {
     return !find_option(all, name)->is_for_caller && find_option(sharing, name) == nullptr &&
            name != "device";
   });
@@ -55,20 +55,18 @@ std::vector<std::string> words_to_join(const CLI::App& app, const SearchArgument
 
 void check(const SearchArguments& a) {
   if (a.job.recipe.empty() == a.job.space.empty())
-    throw UsageError("hone search: give what is searched by --recipe FILE or by --space TEXT");
+    throw UsageError("hone search: give the search space by --recipe FILE or by --space TEXT");
   if (a.job.join && a.job.storage.empty())
-    throw UsageError(
-        "hone search: --join works on a study that --storage contains; give --storage");
+    throw UsageError("hone search: --join needs --storage, which contains the study");
   if (a.job.join && !a.job.output.folder.empty())
     throw UsageError(
-        "hone search: --join writes no folder (the command that started the study does); leave "
-        "--output_dir out");
+        "hone search: --join writes no folder (the command that started the study does); remove "
+        "--output_dir");
   if (!a.job.join && a.job.output.folder.empty())
     throw UsageError("hone search: --output_dir is required");
   if (a.job.concurrency != 0 && a.job.concurrency < a.job.workers)
     throw UsageError(fmt::format(
-        "hone search: a --concurrency of {} leaves some of {} workers without work; give as many "
-        "or more",
+        "hone search: --concurrency {} is below --workers {}, so some workers stay idle; raise it",
         a.job.concurrency, a.job.workers));
 }
 
@@ -88,15 +86,15 @@ void search(SearchArguments& a, const CLI::App& app) {
     a.job.budget.trials = 20;
   if (a.job.gates.any() && a.job.budget.trials == 0)
     throw UsageError(
-        "hone search: gates are tested at a level corrected for the number of trials; give "
-        "--trials as well");
+        "hone search: gates need --trials, because their level is corrected for the number of "
+        "trials");
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     a.job.cache = cache / "trials";
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.training.eval_batch_size = a.job.calibration.batch_size;
   a.job.invocation = invocation_of(app);
-  a.job.join_words = [&](const SearchWorker& worker) {
+  a.job.worker_arguments = [&](const SearchWorker& worker) {
     return words_to_join(app, a, worker, devices[worker.number % devices.size()]);
   };
   print("search", search_models(a.job, context), a.run);
@@ -169,7 +167,7 @@ Command search_command() {
               "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
               "--trials 20 -o search",
           .run = runs<SearchArguments, search>(),
-          .stage = {.searches = true, .leaves_model = true, .trains_plainly = true}};
+          .stage = {.searches = true, .writes_model = true, .trains_uncompressed = true}};
 }
 
 }  // namespace hone

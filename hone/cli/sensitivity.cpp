@@ -31,9 +31,9 @@ std::vector<LayerChange> changes_of(const SensitivityArguments& a, const FormatT
     changes.push_back({.label = fmt::format("{:g}% pruned{}", 100 * share, blocks),
                        .sparsity = {.share = share, .structure = structure}});
   }
-  user_check(!changes.empty(),
-             "nothing to change layers to: give `formats` ('bf16,int(bits=8)') or `sparsities` "
-             "(0.3,0.5)");
+  user_check(
+      !changes.empty(),
+      "no changes to measure; give `formats` ('bf16,int(bits=8)') or `sparsities` (0.3,0.5)");
   return changes;
 }
 

@@ -58,8 +58,8 @@ std::string command_name(const CLI::App& app) { return split(app.get_name(), ' '
 
 std::string command_line(const CLI::App& app) { return command_line(app, {}, option_spellings()); }
 
-std::vector<std::string> words_of(const CLI::App& app,
-                                  const std::function<bool(const std::string& name)>& keeps) {
+std::vector<std::string> given_arguments(
+    const CLI::App& app, const std::function<bool(const std::string& name)>& keeps) {
   std::vector<std::string> words;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);

@@ -30,8 +30,8 @@ std::string command_name(const CLI::App& app);
 std::string command_line(const CLI::App& app);
 
 /// Returns the words that repeat the given arguments, of those that `keeps` accepts (by `argument_name`).
-std::vector<std::string> words_of(const CLI::App& app,
-                                  const std::function<bool(const std::string& name)>& keeps);
+std::vector<std::string> given_arguments(const CLI::App& app,
+                                         const std::function<bool(const std::string& name)>& keeps);
 
 /// Returns the command line, the settings and the defaults, with the time of this call as the start. `app` must outlive
 /// it.

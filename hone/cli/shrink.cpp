@@ -43,11 +43,12 @@ Options options_of(const ShrinkArguments*) {
       gates,
       option<&A::goal>("goal", "what to minimize").one_of({"both", "size", "latency"}),
       option<&A::budget>("budget", "time limit for planning and candidates: 90s, 2h").shown("TIME"),
-      option<&A::job, &ShrinkJob::looks>("max_evaluations", "candidates to evaluate, at most")
+      option<&A::job, &ShrinkJob::max_evaluations>("max_evaluations",
+                                                   "candidates to evaluate, at most")
           .from(1, 1000),
       option<&A::job, &ShrinkJob::only>(
           "only", "allowed steps: trim,prune,sparsify,quantize,allocate,train")
-          .one_of(shrink_means())
+          .one_of(shrink_methods())
           .separated()
           .shown("LIST"),
       option<&A::job, &ShrinkJob::freeze>(
@@ -83,7 +84,7 @@ Command shrink_command() {
           "was trained on, --validation_split has no effect: shrink uses the examples that "
           "training set aside.",
       .run = runs<ShrinkArguments, shrink>(),
-      .stage = {.leaves_model = true}};
+      .stage = {.writes_model = true}};
 }
 
 }  // namespace hone

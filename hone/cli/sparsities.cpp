@@ -51,7 +51,7 @@ Options options_of(const SparsitiesArguments*) {
       option<&A::scope>("scope", "apply the sparsity to each tensor, or to all together")
           .one_of({"local", "global"})
           .rare(),
-      option<&A::job, &SparsitiesJob::study, &Study::both>(
+      option<&A::job, &SparsitiesJob::study, &Study::prune_activations>(
           "with_activations", "prune the layers' inputs by the same fraction")
           .rare(),
       option<&A::job, &SparsitiesJob::study, &Study::how, &SparsifyOptions::pruning,

@@ -114,7 +114,7 @@ class CallBuilder {
       if (option->get_positional()) positionals_.push_back(option);
     for (std::size_t i = match.words; i < command.size(); ++i) {
       if (i - match.words >= positionals_.size())
-        throw StageError(fmt::format("`hone {}` takes no '{}'", command_->name, command[i]));
+        throw StageError(fmt::format("`hone {}` has no argument '{}'", command_->name, command[i]));
       values_[positionals_[i - match.words]].push_back(command[i]);
     }
   }
@@ -126,7 +126,7 @@ class CallBuilder {
       const std::vector<std::string> names = option_names(*app_);
       std::vector<std::string> flags;
       for (const std::string& one : names) flags.push_back("--" + one);
-      const std::string answer = trainer_flag_answer("--" + given.name, given.name, flags);
+      const std::string answer = trainer_flag_advice("--" + given.name, given.name, flags);
       throw StageError(
           answer.empty()
               ? fmt::format("`hone {}` has no option '{}'; `hone {} --help` lists them{}",
@@ -162,14 +162,14 @@ class CallBuilder {
   StageCall call() {
     StageCall call;
     call.common = common_;
-    call.leaves_folder = app_->get_option_no_throw(std::string("--") + kFolder) != nullptr;
+    call.writes_folder = app_->get_option_no_throw(std::string("--") + kFolder) != nullptr;
     call.resumes = app_->get_option_no_throw("--resume") != nullptr;
-    call.words = split(command_->name, ' ');
+    call.arguments = split(command_->name, ' ');
     for (const CLI::Option* option : positionals_)
-      for (const std::string& value : values_[option]) call.words.push_back(value);
-    call.words.insert(call.words.end(), flags_.begin(), flags_.end());
-    if (call.leaves_folder) call.words.push_back(fmt::format("--{}={}", kFolder, folder_));
-    const ParsedCommand parsed = parse_command(call.words);
+      for (const std::string& value : values_[option]) call.arguments.push_back(value);
+    call.arguments.insert(call.arguments.end(), flags_.begin(), flags_.end());
+    if (call.writes_folder) call.arguments.push_back(fmt::format("--{}={}", kFolder, folder_));
+    const ParsedCommand parsed = parse_command(call.arguments);
     if (!parsed.problem.empty()) throw StageError(parsed.problem, line_of(parsed.problem));
     call.command_line = hone::command_line(*parsed.app, {}, parsed.spellings);
     Json settings = result_settings(settings_of(*parsed.app));
@@ -243,7 +243,7 @@ StageOption given_option(const CLI::Option& option) {
   if (is_flag(option)) {
     given.flag = true;
   } else {
-    for (const std::string& value : option.results()) given.values.push_back({.before = value});
+    for (const std::string& value : option.results()) given.values.push_back({.prefix = value});
   }
   return given;
 }
@@ -290,7 +290,7 @@ const StageKinds& stage_kinds() {
 StageCommands stage_commands() {
   const auto prints = std::make_shared<InputPrints>();
   return {
-      .understand =
+      .parse =
           [prints](const std::vector<std::string>& command, const std::vector<CallOption>& options,
                    const std::string& folder) {
             CallBuilder builder(command, folder, *prints);
@@ -301,8 +301,8 @@ StageCommands stage_commands() {
                 const fs::path& folder) { return run_own_command(known_words(words), folder); }};
 }
 
-void hand_on(Pipeline& pipeline, const Options& rows, const CLI::App& app,
-             const std::function<bool(const PipelineStage&, const std::string&)>& takes) {
+void forward_options(Pipeline& pipeline, const Options& rows, const CLI::App& app,
+                     const std::function<bool(const PipelineStage&, const std::string&)>& takes) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);
     if (option->count() == 0 || find_option(rows, name) == nullptr) continue;
@@ -311,7 +311,7 @@ void hand_on(Pipeline& pipeline, const Options& rows, const CLI::App& app,
   }
 }
 
-std::vector<std::string> words_for_stages(const RunArguments& arguments) {
+std::vector<std::string> stage_arguments(const RunArguments& arguments) {
   std::vector<std::string> words = {fmt::format("--threads={}", arguments.threads),
                                     "--color=" + arguments.colour};
   if (arguments.quiet) words.emplace_back("--quiet");

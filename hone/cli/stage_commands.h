@@ -14,11 +14,11 @@ StageCommands stage_commands();
 
 /// Passes the options of `rows` on the command line to every stage that `takes` accepts (empty: all). They override the
 /// pipeline's [common] options, but not a stage's own. Commands without such an option ignore it.
-void hand_on(
+void forward_options(
     Pipeline& pipeline, const Options& rows, const CLI::App& app,
     const std::function<bool(const PipelineStage& stage, const std::string& option)>& takes = {});
 
 /// Returns the words for threads and output that every stage's command gets.
-std::vector<std::string> words_for_stages(const RunArguments& arguments);
+std::vector<std::string> stage_arguments(const RunArguments& arguments);
 
 }  // namespace hone

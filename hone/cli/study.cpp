@@ -25,13 +25,13 @@ bool is_meant(const std::string& question) {
 }
 
 void study(StudyArguments& a) {
-  if (a.job.storage.empty() && a.job.beside.empty())
+  if (a.job.storage.empty() && a.job.others.empty())
     throw UsageError("hone study: name a storage, such as my-search/study.db");
   // People are asked to confirm; programs must pass --yes.
   if (a.job.remove && !a.yes && ::isatty(STDIN_FILENO) == 0)
     throw UsageError("hone study: --delete removes a study with all its trials; give --yes too");
-  if (!a.yes) a.job.may_remove = is_meant;
-  print("study", tell_studies(a.job, make_context(a.run)), a.run);
+  if (!a.yes) a.job.confirm_removal = is_meant;
+  print("study", manage_studies(a.job, make_context(a.run)), a.run);
 }
 
 Options options_of(const StudyArguments*) {
@@ -41,7 +41,7 @@ Options options_of(const StudyArguments*) {
           .takes(kStorageValue),
       argument<&A::job, &StudyJob::studies>("STUDIES", "studies to show or compare; by default all")
           .shown("STUDY"),
-      option<&A::job, &StudyJob::beside>("beside", "more storages to compare").takes(kStorageValue),
+      option<&A::job, &StudyJob::others>("beside", "more storages to compare").takes(kStorageValue),
       option<&A::job, &StudyJob::export_file>("export", "write all trials to a .csv or .json file")
           .takes(kWrittenFileValue),
       option<&A::job, &StudyJob::for_optuna_3_1>("for_optuna_3_1",
@@ -51,7 +51,7 @@ Options options_of(const StudyArguments*) {
       option<&A::job, &StudyJob::remove>("delete", "delete the study and all its trials"),
       option<&A::yes>("yes", "delete without asking"),
       group<&A::job, &StudyJob::output>(report_output()),
-      group<&A::run>(screen_options())};
+      group<&A::run>(output_options())};
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ Command train_command() {
               "--batch_size 64 --lr 5e-4 -o my-model",
           .run = runs<TrainArguments, train>(),
           .stage = {.evaluates = StageKind::Evaluates::one_model,
-                    .leaves_model = true,
-                    .trains_plainly = true}};
+                    .writes_model = true,
+                    .trains_uncompressed = true}};
 }
 
 }  // namespace hone

@@ -185,7 +185,7 @@ bool has_options(std::string_view answer, const std::vector<std::string>& option
 
 }  // namespace
 
-std::string trainer_flag_answer(std::string_view flag, std::string_view shown,
+std::string trainer_flag_advice(std::string_view flag, std::string_view shown,
                                 const std::vector<std::string>& options) {
   if (!flag.starts_with("--")) return "";
   flag.remove_prefix(2);

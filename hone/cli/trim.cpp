@@ -35,17 +35,18 @@ Options options_of(const TrimArguments*) {
 }  // namespace
 
 Command trim_command() {
-  return {.name = "trim",
-          .summary = "Remove vocabulary entries the training data never uses",
-          .example =
-              "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
-              "my-model-trimmed",
-          .details =
-              "Texts with words that the training split lacks may be tokenized differently and get "
-              "a different prediction. The report says how many of the measured texts are, and "
-              "lists some of them.",
-          .run = runs<TrimArguments, trim_model>(),
-          .stage = {.leaves_model = true}};
+  return {
+      .name = "trim",
+      .summary = "Remove vocabulary entries the training data never uses",
+      .example =
+          "hone trim my-model --keep_tokens 1000 --data 'synth:negation?seed=7&n=30000' -o "
+          "my-model-trimmed",
+      .details =
+          "Texts with words that the training split lacks may be tokenized differently and may get "
+          "a different prediction. The report says how many of the measured texts are, and "
+          "lists some of them.",
+      .run = runs<TrimArguments, trim_model>(),
+      .stage = {.writes_model = true}};
 }
 
 }  // namespace hone

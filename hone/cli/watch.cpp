@@ -23,15 +23,15 @@ std::string line_of(const WatchedTrial& watched, std::size_t columns) {
     for (const double value : trial.values)
       line += fmt::format("{:>9}  ", rounded_text(value, kObjectiveDigits));
   else
-    line += fmt::format("{:>9}  ", word_of(trial.state));
+    line += fmt::format("{:>9}  ", enum_name(trial.state));
   line += watched.is_best ? "best  " : "      ";
   if (const double seconds = seconds_of(trial); std::isfinite(seconds))
     line += clock_text(seconds) + "  ";
   const std::string values = values_text(watched.study, trial);
   if (columns == 0) return line + values;
-  constexpr std::size_t kLeast = 8;
+  constexpr std::size_t kMin = 8;
   const std::size_t room = columns > display_width(line) ? columns - display_width(line) : 0;
-  return room < kLeast ? line : line + shortened(values, room);
+  return room < kMin ? line : line + shortened(values, room);
 }
 
 void watch(WatchArguments& a) {
@@ -42,7 +42,7 @@ void watch(WatchArguments& a) {
         if (a.run.json) {
           print_result("watch", to_json(watch_fields(trial)));
         } else if (columns > 0 && !a.run.quiet) {
-          progress.say(
+          progress.print_above(
               line_of(trial, columns - 1));  // prints above the progress line of the same terminal
         } else {
           fmt::print("{}\n", line_of(trial, columns));
@@ -65,7 +65,7 @@ Options options_of(const WatchArguments*) {
       option<&A::job, &WatchJob::last>("last", "finished trials to show first").from(0),
       option<&A::job, &WatchJob::idle_seconds>("idle", "exit after so many idle seconds (0: never)")
           .from(0),
-      group<&A::run>(screen_options())};
+      group<&A::run>(output_options())};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 // Turns an operation with a formula but no kernel into a single `elementwise`, such as a user's activation or a
 // derived gradient.
-void take_kernelless(Graph& graph, const Session& session) {
+void replace_kernelless(Graph& graph, const Session& session) {
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     if (node->op().formula == nullptr || node->is("elementwise") || node->types().size() > 1 ||
         find_kernel(session.library.kernels, *node, session.device) != nullptr)
@@ -58,7 +58,7 @@ class Compiled final : public Executable {
 Graph compiled_graph(Graph graph, const Session& session) {
   ParameterStore none;  // fusing reads no parameters
   run_passes(graph, none, session, {"fuse_elementwise"});
-  take_kernelless(graph, session);
+  replace_kernelless(graph, session);
   return graph;
 }
 

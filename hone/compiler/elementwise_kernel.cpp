@@ -12,15 +12,15 @@
 namespace hone::compiler {
 namespace {
 
-constexpr std::size_t kMostOperands = 16, kMostResults = 16;
+constexpr std::size_t kMaxOperands = 16, kMaxResults = 16;
 
-using Nest = kernels::LoopNest<static_cast<int>(kMostOperands)>;
-using Pointers = std::array<const std::byte*, kMostOperands>;
+using Nest = kernels::LoopNest<static_cast<int>(kMaxOperands)>;
+using Pointers = std::array<const std::byte*, kMaxOperands>;
 
 std::string_view accepts(const CallSite& site) {
   if (!code_generation_missing().empty()) return "code cannot be generated here";
-  if (site.inputs.size() > kMostOperands) return "more than 16 operands";
-  if (site.outputs.size() > kMostResults) return "more than 16 results";
+  if (site.inputs.size() > kMaxOperands) return "more than 16 operands";
+  if (site.outputs.size() > kMaxResults) return "more than 16 results";
   if (site.outputs[0].rank() > kernels::kMaxRank) return "more than 6 dimensions";
   for (const Type& type : site.inputs)
     if (type.dtype != DType::f32 && type.dtype != DType::boolean)
@@ -35,7 +35,7 @@ std::int64_t element_bytes(const Tensor& tensor) {
 /// The operands of a call, and the loops over them.
 struct Operands {
   Pointers pointers{};
-  std::array<std::int64_t, kMostOperands> bytes{};  // per element
+  std::array<std::int64_t, kMaxOperands> bytes{};  // per element
   Nest nest;
 
   // Missing operands have stride 0, so they do not prevent merging dimensions.
@@ -49,8 +49,8 @@ struct Operands {
  private:
   static Nest nest_of(const Call& call, const Sizes& sizes) {
     const Sizes none(sizes.size(), 0);
-    std::array<Sizes, kMostOperands> strides;
-    std::array<std::span<const std::int64_t>, kMostOperands> all;
+    std::array<Sizes, kMaxOperands> strides;
+    std::array<std::span<const std::int64_t>, kMaxOperands> all;
     all.fill(none);
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       strides[i] = reference::broadcast_strides(call.input(i), sizes);
@@ -93,9 +93,9 @@ void run_row(ThreadPool& pool, const GeneratedCode& code, const Operands& operan
              std::int64_t columns, std::span<float* const> results) {
   parallel_ranges(
       pool, columns, kernels::kChunkElements, [&](std::int64_t begin, std::int64_t end) {
-        std::array<const void*, kMostOperands> from{};
-        std::array<float*, kMostResults> to{};
-        constexpr std::array<std::int64_t, kMostOperands> kNoRows{};
+        std::array<const void*, kMaxOperands> from{};
+        std::array<float*, kMaxResults> to{};
+        constexpr std::array<std::int64_t, kMaxOperands> kNoRows{};
         for (std::size_t i = 0; i < code.operands.size(); ++i)
           from[i] = operands.pointers[i] +
                     begin * operands.nest.inner_stride(static_cast<int>(i)) * operands.bytes[i];
@@ -106,14 +106,14 @@ void run_row(ThreadPool& pool, const GeneratedCode& code, const Operands& operan
 
 void run_rows(ThreadPool& pool, const GeneratedCode& code, const Operands& operands,
               const Rows& rows, std::span<float* const> results) {
-  std::array<std::int64_t, kMostOperands> row_bytes{};
-  for (std::size_t i = 0; i < kMostOperands; ++i)
+  std::array<std::int64_t, kMaxOperands> row_bytes{};
+  for (std::size_t i = 0; i < kMaxOperands; ++i)
     row_bytes[i] = rows.nest.inner_stride(static_cast<int>(i)) * operands.bytes[i];
   const std::int64_t grain = kernels::rows_per_chunk(rows.columns);
   parallel_ranges(pool, rows.count, grain, [&](std::int64_t begin, std::int64_t end) {
     rows.nest.for_runs(begin, end, [&](std::int64_t row, std::int64_t count, const auto& offsets) {
-      std::array<const void*, kMostOperands> from{};
-      std::array<float*, kMostResults> to{};
+      std::array<const void*, kMaxOperands> from{};
+      std::array<float*, kMaxResults> to{};
       for (std::size_t i = 0; i < code.operands.size(); ++i)
         from[i] = operands.pointers[i] + offsets[i] * operands.bytes[i];
       for (std::size_t i = 0; i < results.size(); ++i) to[i] = results[i] + row * rows.columns;
@@ -125,10 +125,10 @@ void run_rows(ThreadPool& pool, const GeneratedCode& code, const Operands& opera
 void run(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Operands operands(call, sizes);
-  std::array<float*, kMostResults> results{};
+  std::array<float*, kMaxResults> results{};
   for (std::size_t i = 0; i < call.outputs.size(); ++i) results[i] = call.output(i).data<float>();
   if (element_count(sizes) == 0) return;
-  std::array<OperandKind, kMostOperands> kind_of{};
+  std::array<OperandKind, kMaxOperands> kind_of{};
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
     kind_of[i] = kind_along(call, operands.nest, i);
   const std::span<const OperandKind> kinds = std::span(kind_of).first(call.inputs.size());

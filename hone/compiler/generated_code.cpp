@@ -47,10 +47,10 @@ VectorFunction make(const std::string& formulas, std::span<const OperandKind> op
                     CodeCounts& counts) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name = name_of(formulas, operands);
-  std::optional<std::string> object = kept_object(name);
+  std::optional<std::string> object = cached_object(name);
   if (!object) {
     object = compile_object(text_of(formulas, operands, name), vector_lanes());
-    keep_object(name, *object);
+    cache_object(name, *object);
     ++counts.compiled;
   }
   const auto function = reinterpret_cast<VectorFunction>(load_object(*object, name));
@@ -113,7 +113,7 @@ const GeneratedCode* known_code(const std::string& formulas,
   const auto found = std::ranges::find_if(codes, of_operands(operands));
   if (found != codes.end()) return &*found;
   const auto of_same_types = std::ranges::find_if(codes, [&](const GeneratedCode& code) {
-    return std::ranges::equal(code.operands, operands, {}, is_truth, is_truth);
+    return std::ranges::equal(code.operands, operands, {}, is_bool_operand, is_bool_operand);
   });
   return of_same_types != codes.end() ? &*of_same_types : nullptr;
 }

@@ -25,7 +25,7 @@ struct KeptFile {
 };
 
 // Returns whether hone wrote a file: it starts with a fingerprint, followed by the magic number of ELF.
-bool is_ours(const fs::path& path) {
+bool is_written_by_hone(const fs::path& path) {
   const std::size_t digits = fingerprint(std::string_view()).size();
   const std::string_view magic =
       "\x7f"
@@ -43,13 +43,13 @@ void make_room(std::uintmax_t bytes) {
   for (const auto& entry : fs::directory_iterator(folder())) {
     std::error_code gone;
     const KeptFile file{entry.path(), entry.file_size(gone), entry.last_write_time(gone)};
-    if (gone || file.path.extension() != ".o" || !is_ours(file.path)) continue;
+    if (gone || file.path.extension() != ".o" || !is_written_by_hone(file.path)) continue;
     sum += file.bytes;
     files.push_back(file);
   }
   std::ranges::sort(files, {}, &KeptFile::written);
   for (const KeptFile& oldest : files) {
-    if (sum <= kMostBytes) return;
+    if (sum <= kMaxBytes) return;
     std::error_code gone;
     fs::remove(oldest.path, gone);
     sum -= oldest.bytes;
@@ -58,7 +58,7 @@ void make_room(std::uintmax_t bytes) {
 
 }  // namespace
 
-std::optional<std::string> kept_object(const std::string& key) {
+std::optional<std::string> cached_object(const std::string& key) {
   std::error_code error;
   if (folder().empty() || !fs::exists(file_of(key), error)) return std::nullopt;
   try {
@@ -73,7 +73,7 @@ std::optional<std::string> kept_object(const std::string& key) {
   }
 }
 
-void keep_object(const std::string& key, std::string_view object) {
+void cache_object(const std::string& key, std::string_view object) {
   if (folder().empty()) return;
   try {
     fs::create_directories(folder());

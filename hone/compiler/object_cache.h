@@ -13,11 +13,11 @@
 namespace hone::compiler {
 
 /// Returns the object stored under `key`; nothing if it is missing or damaged.
-std::optional<std::string> kept_object(const std::string& key);
+std::optional<std::string> cached_object(const std::string& key);
 
-/// Stores an object. If all objects would exceed `kMostBytes`, the oldest ones are removed.
-void keep_object(const std::string& key, std::string_view object);
+/// Stores an object. If all objects would exceed `kMaxBytes`, the oldest ones are removed.
+void cache_object(const std::string& key, std::string_view object);
 
-inline constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
 }  // namespace hone::compiler

@@ -252,7 +252,7 @@ std::string repeated(Instructions& code, OperandKind kind, std::string_view poin
 std::string loaded(Instructions& code, OperandKind kind, std::string_view pointer,
                    std::string_view index, std::string_view mask) {
   const int lanes = code.lanes();
-  const bool truth = is_truth(kind);
+  const bool truth = is_bool_operand(kind);
   const std::string type = truth ? fmt::format("<{} x i8>", lanes) : code.vector();
   const std::string at = code.value(
       fmt::format("getelementptr {}, ptr {}, i64 {}", truth ? "i8" : "float", pointer, index));

@@ -17,7 +17,7 @@ enum class OperandKind : std::uint8_t {
   repeated_truth,  ///< one byte
 };
 
-inline bool is_truth(OperandKind kind) {
+inline bool is_bool_operand(OperandKind kind) {
   return kind == OperandKind::truths || kind == OperandKind::repeated_truth;
 }
 inline bool is_repeated(OperandKind kind) {

@@ -61,7 +61,7 @@ std::optional<CodedInputs> floats_by_known_scale(const CodeUnits& units) {
   for (std::size_t code = 0; code < units.units.size(); ++code)
     if (recoding->codes[code] < 0 && std::fabs(units.units[code]) <= highest) return std::nullopt;
   for (std::size_t code = 1; code < 127; ++code)
-    if (!recoding->reaches(static_cast<int>(code))) return std::nullopt;
+    if (!recoding->encodes(static_cast<int>(code))) return std::nullopt;
   const float scale = units.scales[0] * recoding->step;
   CodedInputs inputs{.scheme = scheme_of(kFp8Codes, true, "tensor", /*dynamic=*/false),
                      .of_floats = true};
@@ -209,7 +209,7 @@ std::optional<CodedInputs> coded_inputs(const Format& format, const std::vector<
   const bool dynamic = layout.shared_count > 0;
   if (!dynamic && units->scales.size() != 1) return std::nullopt;
   const CodeTable& type = has_zero_points(*units) ? kUint8Codes : kInt8Codes;
-  if (const auto whole = recoded(*units, type); whole && whole->has_all() && whole->reaches(255))
+  if (const auto whole = recoded(*units, type); whole && whole->has_all() && whole->encodes(255))
     return dynamic ? integers_by_own_scales(*units, columns)
                    : integers_by_known_scale(*units, whole->step);
   return dynamic ? std::nullopt : floats_by_known_scale(*units);
@@ -218,8 +218,9 @@ std::optional<CodedInputs> coded_inputs(const Format& format, const std::vector<
 WeightCoding coded_weight(const PackedTensor& tensor, const std::optional<CodedInputs>& inputs,
                           ThreadPool& pool) {
   const std::optional<CodeUnits> units = units_of(tensor.input());
-  if (!are_products(units)) return {{}, "their values are no products of codes and scales"};
-  if (has_zero_points(*units)) return {{}, "transformers loads no weights with zero points"};
+  if (!are_products(units)) return {{}, "their values are not products of codes and scales"};
+  if (has_zero_points(*units))
+    return {{}, "transformers does not support weights with zero points"};
   const std::int64_t columns = tensor.layout.matrix.columns;
   const Scales scales = scales_of(tensor, *units);
   if (columns % scales.group != 0)
@@ -229,7 +230,7 @@ WeightCoding coded_weight(const PackedTensor& tensor, const std::optional<CodedI
   for (const CodeTable* type : {&kInt4Codes, &kFp4Codes, &kInt8Codes, &kFp8Codes})
     if (auto weight = coded_as(*type, tensor, *units, scales, elements, inputs, pool))
       return {std::move(weight)};
-  return {{}, "their values are no int4, int8, fp4 or fp8 numbers times scales"};
+  return {{}, "their values are not int4, int8, fp4 or fp8 numbers times scales"};
 }
 
 }  // namespace hone

@@ -71,9 +71,9 @@ class Converter {
     for (const Value& input : unpack.inputs()) replaced_.insert(input.node->name());
     const PackedTensor tensor = packed_tensor(unpack, parameters_);
     Node* const layer = layer_of(unpack);
-    std::string objection = "compressed-tensors stores codes of linear layers alone";
+    std::string objection = "compressed-tensors stores codes only for linear layers";
     if (layer != nullptr && is_in_head(layer->name())) {
-      objection = "vLLM loads heads in floating point alone";
+      objection = "vLLM loads heads only in floating point";
     } else if (layer != nullptr) {
       const std::optional<CodedInputs> inputs = inputs_of(*layer);
       WeightCoding coding = coded_weight(tensor, inputs, pool_);
@@ -84,9 +84,8 @@ class Converter {
     const std::string_view where = layer == nullptr            ? " outside of linear layers"
                                    : is_in_head(layer->name()) ? " of the head"
                                                                : "";
-    model_.notes.insert(
-        fmt::format("weights in {}{} are stored as the fp32 values that they take, because {}",
-                    to_string(tensor.format), where, objection));
+    model_.notes.insert(fmt::format("weights in {}{} are stored as fp32 values, because {}",
+                                    to_string(tensor.format), where, objection));
   }
 
   void add(const Node& layer, CodedWeight weight, const std::optional<CodedInputs>& inputs) {

@@ -13,7 +13,7 @@ constexpr std::int64_t kHalfBytes = 2, kNumberBytes = 4;
 
 // ---- constants and sizes as in the kernels' sources
 
-constexpr std::int64_t kHalfWarpRows = 16, kForwardColumns = 64, kLongRows = 64, kMostTokens = 128;
+constexpr std::int64_t kHalfWarpRows = 16, kForwardColumns = 64, kLongRows = 64, kMaxTokens = 128;
 
 std::int64_t gradient_columns(std::int64_t size) { return size > 64 ? 32 : 64; }
 std::int64_t vectors_bytes(std::int64_t count, std::int64_t size) {
@@ -69,7 +69,7 @@ void launch_half(Device& device, const Program& program, const char* function, s
 // no longer than this call needs. 0: that kernel is of no use.
 std::int64_t short_tokens(const AttentionCall& call, const GpuInfo& gpu) {
   const std::int64_t longest = 32 * ceil_divide(std::max(call.queries, call.keys), 32);
-  std::int64_t tokens = std::min(longest, kMostTokens);
+  std::int64_t tokens = std::min(longest, kMaxTokens);
   while (tokens > 0 && short_bytes(tokens, call.head_size) > gpu.shared_bytes_per_block)
     tokens -= 32;
   // Only the GPU knows the lengths of texts whose keys are stored back to back.
@@ -104,9 +104,8 @@ void half_attention(Device& device, DType dtype, const AttentionCall& call) {
 
 void half_attention_gradient(Device& device, DType dtype, AttentionCall call) {
   const std::int64_t tokens = short_tokens(call, device_of(device).info()), size = call.head_size;
-  const Program program =
-      half_program("attention_half_gradient.cu", dtype, call,
-                   fmt::format("TOKENS={}", tokens == 0 ? kMostTokens : tokens));
+  const Program program = half_program("attention_half_gradient.cu", dtype, call,
+                                       fmt::format("TOKENS={}", tokens == 0 ? kMaxTokens : tokens));
   call.query_rows = static_cast<std::int32_t>(tokens);
   if (tokens > 0)
     launch_half(device, program, "attention_half_gradient_of_short", call.texts * call.heads,

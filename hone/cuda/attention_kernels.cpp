@@ -15,7 +15,7 @@
 namespace hone::cuda {
 namespace {
 
-constexpr std::int64_t kLargestHead = 256, kMostWarps = 4, kFloatBytes = sizeof(float);
+constexpr std::int64_t kLargestHead = 256, kMaxWarps = 4, kFloatBytes = sizeof(float);
 
 // ---- arguments
 
@@ -52,7 +52,7 @@ void set_dropout(const Call& call, std::size_t key, AttentionCall& c) {
   c.factor = p < 1 ? static_cast<float>(1 / (1 - p)) : 0;
 }
 
-bool stands_in_runs(const Tensor& query, const Tensor& key) {
+bool is_unpadded(const Tensor& query, const Tensor& key) {
   return query.size(0) == 1 && query.size(1) == key.size(1);
 }
 
@@ -77,7 +77,7 @@ AttentionCall attention_call(const Call& call, std::size_t operands) {
     c.begins = integers(call, texts_at);
     c.lengths = integers(call, texts_at + 1);
     c.texts = call.input(texts_at).count();
-    c.query_runs = stands_in_runs(q, k);
+    c.query_runs = is_unpadded(q, k);
   } else if (call.has_input(texts_at)) {
     const Tensor& mask = call.input(texts_at);
     c.mask = pointer<float>(mask);
@@ -137,7 +137,7 @@ AttentionTiles attention_tiles(const AttentionCall& c, const AttentionExtent& ex
                                                        : 4;
   // Short texts need few warps. If lengths differ, some texts are longer than the average.
   const std::int64_t expected = extent.row_runs ? 2 * usual : usual;
-  tiles.warps = std::clamp<std::int64_t>(ceil_divide(expected, 4 * tiles.rows), 2, kMostWarps);
+  tiles.warps = std::clamp<std::int64_t>(ceil_divide(expected, 4 * tiles.rows), 2, kMaxWarps);
   while (tiles.warps > 1 && tiles.shared_bytes() > gpu.shared_bytes_per_block)
     tiles.warps = (tiles.warps + 1) / 2;
   user_check(

@@ -12,20 +12,20 @@ namespace {
 // The first run allocates memory, the second prepares the kernels' operands.
 constexpr int kRunsBefore = 2;
 // At most this many sets of shapes: each holds its outputs and the driver's record of some hundred kernels.
-constexpr std::size_t kMostGraphs = 64;
+constexpr std::size_t kMaxGraphs = 64;
 
 /// Properties of a parameter that a captured run depends on: its address, and the version of its contents, which
 /// kernels may have prepared.
-struct Fixed {
+struct ParameterState {
   const std::byte* address = nullptr;
   std::uint64_t version = 0;  // 0: the graph writes it
-  bool operator==(const Fixed&) const = default;
+  bool operator==(const ParameterState&) const = default;
 };
 
 /// Runs of one set of shapes.
 struct ShapeRuns {
   std::vector<Sizes> sizes;  // of the inputs
-  std::vector<Fixed> fixed;
+  std::vector<ParameterState> parameter_states;
   int runs = 0;
   bool refuses = false;
   GraphRunHandle graph = nullptr;
@@ -93,23 +93,24 @@ class CapturedExecutable final : public Executable {
         return nullptr;
       sizes.push_back(found->second.sizes());
     }
-    std::vector<Fixed> fixed;
+    std::vector<ParameterState> parameter_states;
     for (const Node* node : graph_.of_kind(NodeKind::parameter)) {
       if (!parameters.contains(node->name())) return nullptr;
       const bool is_written = updated_.contains(node);
       const Tensor& tensor =
           is_written ? parameters.writable(node->name()) : parameters.at(node->name());
-      fixed.push_back({tensor.device_pointer(), is_written ? 0 : tensor.storage()->version});
+      parameter_states.push_back(
+          {tensor.device_pointer(), is_written ? 0 : tensor.storage()->version});
     }
     auto shape = std::ranges::find(shapes_, sizes, &ShapeRuns::sizes);
     if (shape == shapes_.end()) {
-      if (shapes_.size() == kMostGraphs) return nullptr;
+      if (shapes_.size() == kMaxGraphs) return nullptr;
       shapes_.emplace_back().sizes = std::move(sizes);
       shape = shapes_.end() - 1;
     }
-    if (shape->fixed != fixed) {
+    if (shape->parameter_states != parameter_states) {
       forget(*shape);
-      shape->fixed = std::move(fixed);
+      shape->parameter_states = std::move(parameter_states);
     }
     return &*shape;
   }
@@ -128,15 +129,15 @@ class CapturedExecutable final : public Executable {
   // The graph's inputs and outputs have memory of their own, which the interpreter does not manage.
   void capture(ShapeRuns& shape, const NamedTensors& inputs, ParameterStore& parameters) {
     if (shape.refuses) return;
-    NamedTensors fixed;
+    NamedTensors captured_inputs;
     shape.inputs.clear();
     for (const Node* input : inputs_) {
       shape.inputs.push_back(inputs.at(input->name()).copy_to(device_));
-      fixed.emplace(input->name(), shape.inputs.back());
+      captured_inputs.emplace(input->name(), shape.inputs.back());
     }
     device_.begin_capture();
     try {
-      for (const auto& [name, tensor] : interpreter_.run(fixed, parameters))
+      for (const auto& [name, tensor] : interpreter_.run(captured_inputs, parameters))
         fill(shape.outputs.at(name), tensor);
     } catch (const Error&) {
       shape.refuses = true;

@@ -90,7 +90,6 @@ std::string key_of(std::string_view source, const std::vector<std::string>& opti
 std::string compile(const Program& program, std::string_view source,
                     const std::vector<std::string>& options) {
   const Compiler& nvrtc = compiler();
-  std::vector<std::string> owned;  // null-terminated
   std::vector<const char*> names, texts, flags;
   for (const SourceFile& file : source_files()) {
     if (file.name.ends_with(".cu")) continue;
@@ -102,7 +101,7 @@ std::string compile(const Program& program, std::string_view source,
   ProgramHandle handle = nullptr;
   HONE_ASSERT(nvrtc.create(&handle, text.c_str(), name.c_str(), static_cast<int>(names.size()),
                            texts.data(), names.data()) == 0,
-              "NVRTC does not take {}", name);
+              "NVRTC rejects {}", name);
   const int result = nvrtc.compile(handle, static_cast<int>(flags.size()), flags.data());
   std::size_t size = 0;
   nvrtc.log_size(handle, &size);
@@ -117,7 +116,7 @@ std::string compile(const Program& program, std::string_view source,
   }
   nvrtc.destroy(&handle);
   if (result == 0) return code;
-  const std::string message = fmt::format("NVRTC {} does not compile {} ({}):\n{}",
+  const std::string message = fmt::format("NVRTC {} cannot compile {} ({}):\n{}",
                                           nvrtc.state.version, name, fmt::join(options, " "), log);
   if (program.source.empty()) throw InternalError(message);
   throw UserError(message);

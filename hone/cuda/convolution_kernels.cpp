@@ -19,7 +19,7 @@ namespace hone::cuda {
 namespace {
 
 // Indices in kernels stay below this, so that indices plus offsets stay below 2^31.
-constexpr std::int64_t kMostNumber = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxNumber = std::int64_t{1} << 30;
 
 std::int64_t round_up(std::int64_t bytes) { return ceil_divide(bytes, 256) * 256; }
 
@@ -33,7 +33,7 @@ bool is_countable(const Type& type) {
   double count = 1;
   for (std::size_t axis = 1; axis < type.shape.size(); ++axis)
     count *= static_cast<double>(resolve(type.shape[axis], {}));
-  return count < static_cast<double>(kMostNumber);
+  return count < static_cast<double>(kMaxNumber);
 }
 
 // Only the first dimension may be symbolic: the number of images, or of a weight's outputs.
@@ -66,11 +66,11 @@ struct Tiling {
 // Two blocks for each of the 132 multiprocessors of an H100 or H200; the same on all GPUs, so that sums are split the
 // same way.
 constexpr std::int64_t kProductBlocks = 264;
-constexpr std::int64_t kMostSumParts = 64, kLeastSteps = 8;
+constexpr std::int64_t kMaxSumParts = 64, kMinSteps = 8;
 constexpr std::int64_t kLargeTile = 128, kSmallTile = 64, kStepBytes = 64;
 
 std::int64_t most_parts(std::int64_t steps) {
-  return std::clamp<std::int64_t>(steps / kLeastSteps, 1, kMostSumParts);
+  return std::clamp<std::int64_t>(steps / kMinSteps, 1, kMaxSumParts);
 }
 
 Tiling tiling_of(const Results& r, std::int64_t depth, DType dtype) {
@@ -186,7 +186,7 @@ struct ProductRun {
 };
 
 void check_pixels(std::int64_t pixels) {
-  user_check(pixels < kMostNumber,
+  user_check(pixels < kMaxNumber,
              "a convolution of {} pixels: a GPU takes fewer than 2^30; use a smaller batch "
              "(`batch_size`)",
              pixels);
@@ -443,9 +443,9 @@ void conv2d_input_gradient(Call& call) {
     copy_images(call, gradients, workspace);
     dy = workspace;
   }
-  std::byte* const turned = workspace + room.gradients;
+  std::byte* const transposed = workspace + room.gradients;
   const InputGradient gradient{
-      call, s, dy, channels_last, turned, reinterpret_cast<float*>(turned + room.weight)};
+      call, s, dy, channels_last, transposed, reinterpret_cast<float*>(transposed + room.weight)};
   for (std::int64_t row = 0; row < std::min(s.stride, s.height); ++row)
     for (std::int64_t column = 0; column < std::min(s.stride, s.width); ++column)
       gradient.run_phase(row, column);

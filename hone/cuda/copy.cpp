@@ -8,7 +8,7 @@
 namespace hone::cuda {
 namespace {
 
-constexpr std::size_t kMostCopiedAxes = 6;
+constexpr std::size_t kMaxCopiedAxes = 6;
 
 struct CopiedAxis {
   std::int64_t size, from, to;  // distances in elements
@@ -18,19 +18,19 @@ struct CopiedAxis {
 struct Walk {
   std::int64_t count = 1;
   std::int64_t axes = 0;
-  std::int64_t sizes[kMostCopiedAxes] = {}, from[kMostCopiedAxes] = {}, to[kMostCopiedAxes] = {};
+  std::int64_t sizes[kMaxCopiedAxes] = {}, from[kMaxCopiedAxes] = {}, to[kMaxCopiedAxes] = {};
 };
-struct Turn {
+struct TransposedCopy {
   std::int64_t rows, columns;
   std::int64_t from_row, to_column;
   std::int64_t axes = 0;
-  std::int64_t sizes[kMostCopiedAxes] = {}, from[kMostCopiedAxes] = {}, to[kMostCopiedAxes] = {};
+  std::int64_t sizes[kMaxCopiedAxes] = {}, from[kMaxCopiedAxes] = {}, to[kMaxCopiedAxes] = {};
 };
 
 template <typename Places>
 void add_axis(Places& places, const CopiedAxis& axis) {
   const auto at = static_cast<std::size_t>(places.axes++);
-  HONE_ASSERT(at < kMostCopiedAxes, "a copy of more than {} dimensions", kMostCopiedAxes);
+  HONE_ASSERT(at < kMaxCopiedAxes, "a copy of more than {} dimensions", kMaxCopiedAxes);
   places.sizes[at] = axis.size;
   places.from[at] = axis.from;
   places.to[at] = axis.to;
@@ -73,21 +73,21 @@ std::int64_t neighbours_at_once(const std::vector<CopiedAxis>& axes, std::int64_
 
 // Copies tiles by way of shared memory if elements adjacent in one tensor are not adjacent in the other. Returns false
 // if that does not apply or would not pay off.
-bool copy_turned(Device& device, const Program& program, const std::vector<CopiedAxis>& axes,
-                 const std::byte* from, std::byte* to) {
-  constexpr std::int64_t kTile = 32, kTileRows = 8, kLeast = 8;
+bool copy_transposed(Device& device, const Program& program, const std::vector<CopiedAxis>& axes,
+                     const std::byte* from, std::byte* to) {
+  constexpr std::int64_t kTile = 32, kTileRows = 8, kMin = 8;
   if (axes.size() < 2 || axes.back().to != 1 || axes.back().from == 1) return false;
   const auto read = std::ranges::find(axes, 1, &CopiedAxis::from);
-  if (read == axes.end() || read->size < kLeast || axes.back().size < kLeast) return false;
-  Turn turn{axes.back().size, read->size, axes.back().from, read->to};
-  std::int64_t tiles = ceil_divide(turn.rows, kTile) * ceil_divide(turn.columns, kTile);
+  if (read == axes.end() || read->size < kMin || axes.back().size < kMin) return false;
+  TransposedCopy transposed{axes.back().size, read->size, axes.back().from, read->to};
+  std::int64_t tiles = ceil_divide(transposed.rows, kTile) * ceil_divide(transposed.columns, kTile);
   for (auto axis = axes.begin(); axis + 1 != axes.end(); ++axis) {
     if (axis == read) continue;
-    add_axis(turn, *axis);
+    add_axis(transposed, *axis);
     tiles *= axis->size;
   }
   if (tiles > std::numeric_limits<std::int32_t>::max()) return false;
-  launch(device, {program, "copy_turned", {tiles}, {kTile, kTileRows}}, turn, from, to);
+  launch(device, {program, "copy_transposed", {tiles}, {kTile, kTileRows}}, transposed, from, to);
   return true;
 }
 
@@ -113,7 +113,7 @@ void copy_elements(Device& device, const Tensor& from, const Tensor& to) {
     }
   }
   const Program program{"copy.cu", {fmt::format("UNIT={}", at_once * size_bytes)}};
-  if (at_once == 1 && copy_turned(device, program, axes, source, target)) return;
+  if (at_once == 1 && copy_transposed(device, program, axes, source, target)) return;
   Walk walk;
   for (const CopiedAxis& axis : axes) {
     add_axis(walk, axis);

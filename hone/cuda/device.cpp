@@ -19,9 +19,9 @@ constexpr unsigned kWithoutTiming = 2;
 // CU_MEMPOOL_ATTR_...
 constexpr int kReleaseThreshold = 4, kReservedNow = 5, kUsedNow = 7, kUsedMost = 8;
 
-int fact(DeviceNumber number, Fact which) {
+int device_attribute(DeviceNumber number, DeviceAttribute which) {
   int value = 0;
-  check(driver().device_fact(&value, which, number), "asking for a fact");
+  check(driver().device_attribute(&value, which, number), "querying an attribute");
   return value;
 }
 
@@ -29,14 +29,16 @@ GpuInfo info_of(DeviceNumber number) {
   GpuInfo gpu;
   std::array<char, 256> name{};
   check(driver().device_name(name.data(), static_cast<int>(name.size()), number),
-        "asking for a name");
+        "querying the name");
   gpu.name = name.data();
-  gpu.major = fact(number, Fact::major);
-  gpu.minor = fact(number, Fact::minor);
-  gpu.multiprocessors = fact(number, Fact::multiprocessors);
-  gpu.cache_bytes = static_cast<std::size_t>(fact(number, Fact::cache_bytes));
-  gpu.shared_bytes_per_block = fact(number, Fact::shared_bytes_per_block_at_most);
-  check(driver().device_memory(&gpu.memory_bytes, number), "asking for the memory");
+  gpu.major = device_attribute(number, DeviceAttribute::major);
+  gpu.minor = device_attribute(number, DeviceAttribute::minor);
+  gpu.multiprocessors = device_attribute(number, DeviceAttribute::multiprocessors);
+  gpu.cache_bytes =
+      static_cast<std::size_t>(device_attribute(number, DeviceAttribute::cache_bytes));
+  gpu.shared_bytes_per_block =
+      device_attribute(number, DeviceAttribute::max_shared_bytes_per_block);
+  check(driver().device_memory(&gpu.memory_bytes, number), "querying the memory size");
   return gpu;
 }
 
@@ -75,8 +77,8 @@ class Staging {
 
   static void make_ready(Piece& piece) {
     if (piece.memory != nullptr) return check(driver().event_wait(piece.read), "uploading");
-    check(driver().allocate_host(&piece.memory, kPieceBytes), "taking memory for uploads");
-    check(driver().event_create(&piece.read, kWithoutTiming), "making an event");
+    check(driver().allocate_host(&piece.memory, kPieceBytes), "allocating memory for uploads");
+    check(driver().event_create(&piece.read, kWithoutTiming), "creating an event");
   }
 
   std::array<Piece, kPieces> pieces_ = {};
@@ -87,19 +89,18 @@ class OpenedGpu final : public CudaDevice {
  public:
   explicit OpenedGpu(int index)
       : index_(index), number_(number_of(index)), info_(info_of(number_)) {
-    user_check(
-        info_.major >= kOldestMajor,
-        "{} ({}) has compute capability {}.{}; hone's kernels need {}.0: leave --device out to "
-        "compute on the processor",
-        to_string(*this), info_.name, info_.major, info_.minor, kOldestMajor);
-    user_check(fact(number_, Fact::memory_pools) != 0,
-               "{} ({}) cannot allocate in stream order, which hone needs: leave --device out to "
-               "compute on the processor",
+    user_check(info_.major >= kOldestMajor,
+               "{} ({}) has compute capability {}.{}; hone's kernels need {}.0: omit --device to "
+               "run on the CPU",
+               to_string(*this), info_.name, info_.major, info_.minor, kOldestMajor);
+    user_check(device_attribute(number_, DeviceAttribute::memory_pools) != 0,
+               "{} ({}) cannot allocate in stream order, which hone needs: omit --device to run on "
+               "the CPU",
                to_string(*this), info_.name);
     architecture_ = fmt::format("sm_{}{}{}", info_.major, info_.minor, info_.major >= 9 ? "a" : "");
     check(driver().retain_context(&context_, number_), "opening the GPU");
     enter();
-    check(driver().stream_create(&stream_, kNonBlocking), "making a stream");
+    check(driver().stream_create(&stream_, kNonBlocking), "creating a stream");
     check(driver().default_pool(&pool_, number_), "opening its memory");
     unsigned long long keep_all = ~0ULL;
     check(driver().pool_set(pool_, kReleaseThreshold, &keep_all), "opening its memory");
@@ -122,7 +123,7 @@ class OpenedGpu final : public CudaDevice {
   std::optional<std::size_t> free_bytes() override {
     enter();
     std::size_t free = 0, total = 0;
-    check(driver().memory_info(&free, &total), "asking for free memory");
+    check(driver().memory_info(&free, &total), "querying free memory");
     // Memory that tensors freed stays in the pool for the next ones.
     return free + of_pool(kReservedNow) - of_pool(kUsedNow);
   }
@@ -130,11 +131,11 @@ class OpenedGpu final : public CudaDevice {
     wait();
     return of_pool(kUsedNow);
   }
-  std::size_t most_held_bytes() override {
+  std::size_t peak_held_bytes() override {
     wait();
     return std::max(of_pool(kUsedMost), of_pool(kUsedNow));
   }
-  void begin_most_held() override {
+  void reset_peak_held() override {
     wait();
     unsigned long long none = 0;  // resets it to what is held now
     check(driver().pool_set(pool_, kUsedMost, &none), "watching its memory");
@@ -204,7 +205,7 @@ class OpenedGpu final : public CudaDevice {
   std::size_t of_pool(int attribute) {
     enter();
     unsigned long long bytes = 0;
-    check(driver().pool_get(pool_, attribute, &bytes), "asking for its memory");
+    check(driver().pool_get(pool_, attribute, &bytes), "querying its memory");
     return bytes;
   }
   static Address address_of(const std::byte* pointer) { return reinterpret_cast<Address>(pointer); }
@@ -257,8 +258,8 @@ CudaDevice& device(int index) {
 
 Stopwatch::Stopwatch(CudaDevice& device) : device_(device) {
   device_.enter();
-  check(driver().event_create(&begin_, 0), "making an event");
-  check(driver().event_create(&end_, 0), "making an event");
+  check(driver().event_create(&begin_, 0), "creating an event");
+  check(driver().event_create(&end_, 0), "creating an event");
 }
 
 Stopwatch::~Stopwatch() {

@@ -38,10 +38,10 @@ class CudaDevice : public Device {
   /// repeatedly. Nothing may wait or allocate before `end_capture`, which returns null if the capture failed.
   virtual void begin_capture() = 0;
   virtual GraphRunHandle end_capture() = 0;
-  /// Returns the bytes that its tensors occupy now, or the most since `begin_most_held`.
+  /// Returns the bytes that its tensors occupy now, or the most since `reset_peak_held`.
   virtual std::size_t held_bytes() = 0;
-  virtual std::size_t most_held_bytes() = 0;
-  virtual void begin_most_held() = 0;
+  virtual std::size_t peak_held_bytes() = 0;
+  virtual void reset_peak_held() = 0;
   /// Prepared graphs keep the arithmetic that they were prepared with.
   virtual Arithmetic arithmetic() const = 0;
   virtual void set_arithmetic(Arithmetic arithmetic) = 0;

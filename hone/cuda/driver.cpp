@@ -10,9 +10,7 @@ namespace {
 constexpr int kOldestVersion = 12000;
 
 // Returns whether a kernel failed, by an invalid access or instruction. The context is lost then.
-bool is_fault_of_a_kernel(Result result) {
-  return result == 700 || (result >= 714 && result <= 719);
-}
+bool is_kernel_fault(Result result) { return result == 700 || (result >= 714 && result <= 719); }
 
 struct LoadedDriver {
   Driver functions = {};
@@ -28,7 +26,7 @@ struct LoadedDriver {
                               {"cuDeviceGetCount", &f.device_count},
                               {"cuDeviceGet", &f.device_get},
                               {"cuDeviceGetName", &f.device_name},
-                              {"cuDeviceGetAttribute", &f.device_fact},
+                              {"cuDeviceGetAttribute", &f.device_attribute},
                               {"cuDeviceTotalMem_v2", &f.device_memory},
                               {"cuDevicePrimaryCtxRetain", &f.retain_context},
                               {"cuCtxSetCurrent", &f.set_context},
@@ -69,7 +67,7 @@ struct LoadedDriver {
     }
     if (const Result result = f.init(0); result != 0) {
       missing = result == kNoDevice
-                    ? "NVIDIA's driver is there, but no GPU"
+                    ? "NVIDIA's driver finds no GPU"
                     : fmt::format("NVIDIA's driver does not start ({})", words(result));
       return;
     }
@@ -98,8 +96,7 @@ const LoadedDriver& loaded() {
 }  // namespace
 
 const Driver& driver() {
-  user_check(loaded().missing.empty(),
-             "no GPU can be used: {}; leave --device out to compute on the processor",
+  user_check(loaded().missing.empty(), "no GPU can be used: {}; omit --device to run on the CPU",
              loaded().missing);
   return loaded().functions;
 }
@@ -111,11 +108,8 @@ std::string describe(Result result) { return loaded().words(result); }
 void check(Result result, const char* tried) {
   if (result == 0) return;
   const std::string message = fmt::format("{} failed on the GPU: {}", tried, describe(result));
-  if (is_fault_of_a_kernel(result)) throw InternalError(message);
-  throw UserError(
-      message +
-      "; nvidia-smi and the system's log say more; leave --device out to compute on the "
-      "processor");
+  if (is_kernel_fault(result)) throw InternalError(message);
+  throw UserError(message + "; see nvidia-smi and the system log; omit --device to run on the CPU");
 }
 
 }  // namespace hone::cuda

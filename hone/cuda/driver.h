@@ -25,8 +25,8 @@ inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNoDevice = 100;
 
 /// The `CUdevice_attribute`s that are queried.
-enum class Fact : int {
-  shared_bytes_per_block_at_most = 97,
+enum class DeviceAttribute : int {
+  max_shared_bytes_per_block = 97,
   multiprocessors = 16,
   cache_bytes = 38,
   major = 75,
@@ -42,7 +42,7 @@ struct Driver {
   Result (*device_count)(int*);
   Result (*device_get)(DeviceNumber*, int index);
   Result (*device_name)(char*, int size, DeviceNumber);
-  Result (*device_fact)(int*, Fact, DeviceNumber);
+  Result (*device_attribute)(int*, DeviceAttribute, DeviceNumber);
   Result (*device_memory)(std::size_t*, DeviceNumber);
   Result (*retain_context)(ContextHandle*, DeviceNumber);
   Result (*set_context)(ContextHandle);

@@ -66,7 +66,7 @@ struct ElementPrograms {
 // ---- dense operands of one shape
 
 /// Operands of an expression besides x: `y` and `number`.
-struct Beside {
+struct ExtraOperands {
   const Tensor* y = nullptr;
   float number = 0;
   const float* number_at = nullptr;  ///< in GPU memory
@@ -80,12 +80,12 @@ std::int64_t element_bytes(const Tensor& tensor) {
   return static_cast<std::int64_t>(info(tensor.dtype()).size_bytes);
 }
 
-void run_dense(Call& call, const Program& program, const Beside& beside) {
+void run_dense(Call& call, const Program& program, const ExtraOperands& extra) {
   const Tensor& x = call.input(0);
   const std::int64_t count = x.count(), pack = 16 / element_bytes(x);
   const void* const x_at = x.device_pointer();
-  const void* const y_at = beside.y ? beside.y->device_pointer() : nullptr;
-  const std::int64_t y_bytes = beside.y ? pack * element_bytes(*beside.y) : 1;
+  const void* const y_at = extra.y ? extra.y->device_pointer() : nullptr;
+  const std::int64_t y_bytes = extra.y ? pack * element_bytes(*extra.y) : 1;
   void* const to = call.output().device_pointer();
   if (count == 0) return;
   const bool aligned = is_aligned(x_at, 16) && is_aligned(to, 16) && is_aligned(y_at, y_bytes);
@@ -96,13 +96,13 @@ void run_dense(Call& call, const Program& program, const Beside& beside) {
           aligned ? "dense" : "dense_unaligned",
           {ceil_divide(count, per_block)},
           {kElementThreads}},
-         x_at, y_at, beside.number_at, beside.number, to, count);
+         x_at, y_at, extra.number_at, extra.number, to, count);
 }
 
 template <Expression kExpression>
-void unary(Call& call, const Beside& beside) {
+void unary(Call& call, const ExtraOperands& extra) {
   static const ElementPrograms programs(kExpression.text, "");
-  run_dense(call, programs.of(call.input(0).dtype()), beside);
+  run_dense(call, programs.of(call.input(0).dtype()), extra);
 }
 template <Expression kExpression>
 void unary(Call& call) {
@@ -110,9 +110,9 @@ void unary(Call& call) {
 }
 
 template <Expression kExpression>
-void binary(Call& call, const Beside& beside) {
+void binary(Call& call, const ExtraOperands& extra) {
   static const ElementPrograms programs(kExpression.text, "VALUE");
-  run_dense(call, programs.of(call.input(0).dtype()), beside);
+  run_dense(call, programs.of(call.input(0).dtype()), extra);
 }
 template <Expression kExpression>
 void binary(Call& call) {

@@ -18,7 +18,7 @@
 namespace hone::cuda {
 namespace {
 
-constexpr std::size_t kMostOperands = 8, kMostResults = 8;
+constexpr std::size_t kMaxOperands = 8, kMaxResults = 8;
 
 // ---- the source
 
@@ -90,7 +90,7 @@ const Program& kept_program(const Call& call) {
 // ---- the row of the kernel table
 
 std::string_view of_formula_of_values(const CallSite& site) {
-  if (site.inputs.size() > kMostOperands || site.outputs.size() > kMostResults)
+  if (site.inputs.size() > kMaxOperands || site.outputs.size() > kMaxResults)
     return "more than 8 operands or results";
   const DType values = site.outputs[0].dtype;
   if (!is_value(values)) return "results are not f32, bf16 or f16";
@@ -103,19 +103,19 @@ std::string_view of_formula_of_values(const CallSite& site) {
 
 /// The same structs as in formula.cu; null after the last operand or result.
 struct OperandPlaces {
-  const void* at[kMostOperands] = {};
+  const void* at[kMaxOperands] = {};
 };
 struct ResultPlaces {
-  void* at[kMostResults] = {};
+  void* at[kMaxResults] = {};
 };
 
 void run_formula(Call& call) {
   const Program& program = kept_program(call);
   const Sizes sizes = call.output_sizes();
-  std::array<Sizes, kMostOperands> strides;
-  std::array<std::span<const std::int64_t>, kMostOperands> walks;
+  std::array<Sizes, kMaxOperands> strides;
+  std::array<std::span<const std::int64_t>, kMaxOperands> walks;
   OperandPlaces operands;
-  for (std::size_t i = 0; i < kMostOperands; ++i) {
+  for (std::size_t i = 0; i < kMaxOperands; ++i) {
     const bool exists = i < call.inputs.size();
     strides[i] =
         exists ? reference::broadcast_strides(call.input(i), sizes) : Sizes(sizes.size(), 0);
@@ -125,7 +125,7 @@ void run_formula(Call& call) {
   ResultPlaces results;
   for (std::size_t i = 0; i < call.outputs.size(); ++i)
     results.at[i] = call.output(i).device_pointer();
-  const kernels::LoopNest<static_cast<int>(kMostOperands)> nest(sizes, walks);
+  const kernels::LoopNest<static_cast<int>(kMaxOperands)> nest(sizes, walks);
   constexpr std::int64_t kThreads = 256;
   const std::int64_t count = nest.elements();
   if (element_count(sizes) == 0) return;
@@ -136,7 +136,7 @@ void run_formula(Call& call) {
 }  // namespace
 
 KernelTable formula_kernels() {
-  return {{.op = kEveryFormula,
+  return {{.op = kAnyFormula,
            .device = "cuda",
            .name = "formula",
            .accepts = of_formula_of_values,

@@ -132,21 +132,21 @@ struct TableGradient {
 
   // With few rows: the number of runs of tokens that are summed separately.
   std::int64_t runs() const {
-    constexpr std::int64_t kTokensOfRun = 64, kMostRuns = 512;
-    return std::min(ceil_divide(count, kTokensOfRun), kMostRuns);
+    constexpr std::int64_t kTokensOfRun = 64, kMaxRuns = 512;
+    return std::min(ceil_divide(count, kTokensOfRun), kMaxRuns);
   }
   std::int64_t tokens_of_run() const { return ceil_divide(count, runs()); }
 
   // With many rows: the numbers of the rows that occur; then, initialized to zero, their count, a flag per row, and a
   // bit per row and chunk of tokens.
   std::int64_t words() const { return ceil_divide(ceil_divide(count, kChunk), 32); }
-  std::int64_t most_met() const { return std::min(count, rows); }
+  std::int64_t max_used_rows() const { return std::min(count, rows); }
   std::int64_t zero_words() const { return 1 + rows + rows * words(); }
 
   std::int64_t workspace_bytes() const {
     constexpr std::int64_t kWord = sizeof(std::uint32_t), kPlace = sizeof(std::int64_t);
     return are_few() ? runs() * rows * width * static_cast<std::int64_t>(sizeof(float))
-                     : most_met() * kPlace + zero_words() * kWord;
+                     : max_used_rows() * kPlace + zero_words() * kWord;
   }
 };
 
@@ -175,25 +175,25 @@ void sum_few_rows(Call& call, const TableGradient& plan, const Program& program,
          partials, columns, table, static_cast<float*>(nullptr));
 }
 
-void sum_met_rows(Call& call, const TableGradient& plan, const Program& program, bool neighbours,
-                  float* table) {
-  auto* const met = static_cast<std::int64_t*>(call.workspace);
-  auto* const number_met = reinterpret_cast<std::uint32_t*>(met + plan.most_met());
-  std::uint32_t *const is_met = number_met + 1, *const marks = is_met + plan.rows;
+void sum_used_rows(Call& call, const TableGradient& plan, const Program& program, bool neighbours,
+                   float* table) {
+  auto* const used_rows = static_cast<std::int64_t*>(call.workspace);
+  auto* const used_row_count = reinterpret_cast<std::uint32_t*>(used_rows + plan.max_used_rows());
+  std::uint32_t *const is_used = used_row_count + 1, *const marks = is_used + plan.rows;
   const std::int64_t* const ids = integers(call, 0);
   fill_zeros(call.device, table, static_cast<std::size_t>(plan.rows * plan.width) * sizeof(float));
-  fill_zeros(call.device, number_met,
+  fill_zeros(call.device, used_row_count,
              static_cast<std::size_t>(plan.zero_words()) * sizeof(std::uint32_t));
   launch(call.device, {program, "mark_rows", {ceil_divide(plan.count, 256)}, {256}}, plan.count,
-         plan.rows, call.attributes.get<std::int64_t>("padding"), plan.words(), ids, marks, is_met,
-         number_met, met);
-  constexpr std::int64_t kMostBlocks = 1024;
+         plan.rows, call.attributes.get<std::int64_t>("padding"), plan.words(), ids, marks, is_used,
+         used_row_count, used_rows);
+  constexpr std::int64_t kMaxBlocks = 1024;
   launch(call.device,
          {program,
-          neighbours ? "sum_met_rows_4" : "sum_met_rows_1",
-          {std::min(plan.most_met(), kMostBlocks), plan.slices()},
+          neighbours ? "sum_used_rows_4" : "sum_used_rows_1",
+          {std::min(plan.max_used_rows(), kMaxBlocks), plan.slices()},
           {32, TableGradient::kSumWarps}},
-         plan.count, plan.width, plan.words(), ids, marks, number_met, met,
+         plan.count, plan.width, plan.words(), ids, marks, used_row_count, used_rows,
          call.input(1).device_pointer(), table);
 }
 
@@ -207,7 +207,7 @@ void embedding_gradient(Call& call) {
   const bool neighbours = plan.width % 4 == 0 &&
                           reinterpret_cast<std::uintptr_t>(dy.device_pointer()) % pack_bytes == 0;
   const Program program{"gather.cu", {value_definition(dy.dtype())}};
-  (plan.are_few() ? sum_few_rows : sum_met_rows)(call, plan, program, neighbours, table);
+  (plan.are_few() ? sum_few_rows : sum_used_rows)(call, plan, program, neighbours, table);
 }
 
 // ---- computed from ids

@@ -28,14 +28,14 @@ struct Channels {
   std::int32_t packs, packs_of_part;
   Divisor plane;
 };
-constexpr std::int64_t kMostMomentParts = 32, kMomentBytes = 5 * sizeof(float);
+constexpr std::int64_t kMaxMomentParts = 32, kMomentBytes = 5 * sizeof(float);
 
 // Returns how many parts a channel is split into: enough blocks to fill a GPU, and enough values to be worth a block.
 // It depends on the shape alone.
 std::int64_t parts_of_channel(std::int64_t channels, std::int64_t values) {
-  constexpr std::int64_t kBlocks = 2048, kLeastValues = 4096;
-  return std::clamp<std::int64_t>(std::min(ceil_divide(kBlocks, channels), values / kLeastValues),
-                                  1, kMostMomentParts);
+  constexpr std::int64_t kBlocks = 2048, kMinValues = 4096;
+  return std::clamp<std::int64_t>(std::min(ceil_divide(kBlocks, channels), values / kMinValues), 1,
+                                  kMaxMomentParts);
 }
 
 /// How kernels iterate over the values of x (B, C, …).

@@ -23,7 +23,7 @@ class Modules {
     if (shared_bytes > function.shared_bytes) {
       check(driver().function_set(function.handle, kDynamicSharedBytes,
                                   static_cast<int>(shared_bytes)),
-            "asking for shared memory");
+            "requesting shared memory");
       function.shared_bytes = shared_bytes;
     }
     return function.handle;
@@ -64,7 +64,7 @@ Modules& modules() {
 
 CudaDevice& device_of(Device& device) {
   auto* const gpu = dynamic_cast<CudaDevice*>(&device);
-  HONE_ASSERT(gpu != nullptr, "{} is no GPU", to_string(device));
+  HONE_ASSERT(gpu != nullptr, "{} is not a GPU", to_string(device));
   return *gpu;
 }
 

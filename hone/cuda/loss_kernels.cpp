@@ -56,9 +56,9 @@ struct LossRows {
   std::int64_t blocks() const { return is_wide ? rows : ceil_divide(rows, kWarps); }
   // Returns the number of blocks, each of which stores a partial sum.
   std::int64_t summing_blocks() const {
-    constexpr std::int64_t kRowsOfWarp = 4, kMostBlocks = 256;
+    constexpr std::int64_t kRowsOfWarp = 4, kMaxBlocks = 256;
     return std::clamp<std::int64_t>(is_wide ? rows : ceil_divide(rows, kWarps * kRowsOfWarp), 1,
-                                    kMostBlocks);
+                                    kMaxBlocks);
   }
   // Returns whether the rows' weights are added once; otherwise each block adds them.
   bool are_many() const { return rows > 1024; }
@@ -140,9 +140,9 @@ void soft_cross_entropy_gradient(Call& call) {
 constexpr std::int64_t kLossThreads = 256;
 
 std::int64_t element_blocks(std::int64_t count) {
-  constexpr std::int64_t kElementsOfThread = 8, kMostBlocks = 256;
+  constexpr std::int64_t kElementsOfThread = 8, kMaxBlocks = 256;
   return std::clamp<std::int64_t>(ceil_divide(count, kLossThreads * kElementsOfThread), 1,
-                                  kMostBlocks);
+                                  kMaxBlocks);
 }
 
 std::int64_t element_loss_workspace(const CallSite& site, const Bindings& bindings) {

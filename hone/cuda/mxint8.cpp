@@ -48,15 +48,15 @@ void dequantize(Device& device, const MxintCodes& x, MxintDialect dialect, Value
   const bool pieces = begins_at(y, kPieceBytes) && begins_at(x.codes, kElements * x.bits / 8);
   const std::int64_t whole = pieces ? x.count / kElements * kElements : 0;
   if (whole > 0) {
-    const std::int64_t told = runs ? std::countr_zero(group) : x.group;
+    const std::int64_t group_argument = runs ? std::countr_zero(group) : x.group;
     launch(
         device,
         {program, "dequantize", {ceil_divide(whole, kThreads * kPieces * kElements)}, {kThreads}},
-        whole, told, x.codes, x.scales, y);
+        whole, group_argument, x.codes, x.scales, y);
   }
   if (whole == x.count) return;
-  constexpr std::int64_t kMostBlocks = 1 << 16;
-  const std::int64_t blocks = std::min(kMostBlocks, ceil_divide(x.count - whole, kThreads));
+  constexpr std::int64_t kMaxBlocks = 1 << 16;
+  const std::int64_t blocks = std::min(kMaxBlocks, ceil_divide(x.count - whole, kThreads));
   launch(device, {program, "dequantize_each", {blocks}, {kThreads}}, whole, x.count, x.group,
          x.codes, x.scales, y);
 }
@@ -86,9 +86,9 @@ void quantize_mxint8(Device& device, std::int64_t count, std::int64_t group, Mxi
            count, threads, x, codes, scales);
     return;
   }
-  constexpr std::int64_t kMostBlocks = 1 << 16;
+  constexpr std::int64_t kMaxBlocks = 1 << 16;
   const std::int64_t blocks =
-      std::min(kMostBlocks, ceil_divide(ceil_divide(count, group), kThreads / kWarp));
+      std::min(kMaxBlocks, ceil_divide(ceil_divide(count, group), kThreads / kWarp));
   launch(device, {program, "quantize_groups", {blocks}, {kThreads}}, count, group, x, codes,
          scales);
 }

@@ -24,10 +24,10 @@ std::string_view reads_packed(const CallSite& site) {
 void gather_packed(Device& device, const PackedPlan& plan, const PackedWeight& weight,
                    std::int64_t count, const std::int64_t* ids, std::int64_t begin, float* y) {
   if (count == 0 || weight.columns == 0) return;
-  constexpr std::int64_t kMostBlocks = 1 << 14, kWarp = 32, kMostThreads = 256;
+  constexpr std::int64_t kMaxBlocks = 1 << 14, kWarp = 32, kMaxThreads = 256;
   const std::int64_t threads =
-      std::min(kMostThreads, ceil_divide(ceil_divide(weight.columns, 4), kWarp) * kWarp);
-  launch(device, {plan.decoder, "gather_rows", {std::min(count, kMostBlocks)}, {threads}}, weight,
+      std::min(kMaxThreads, ceil_divide(ceil_divide(weight.columns, 4), kWarp) * kWarp);
+  launch(device, {plan.decoder, "gather_rows", {std::min(count, kMaxBlocks)}, {threads}}, weight,
          plan.tables, count, ids, begin, y);
 }
 
@@ -87,9 +87,11 @@ struct PackedEnds {
   float* y;
 };
 
-constexpr std::int64_t kFewRows = 64;  // up to this many rows of x, the weight is read again for every 16
-constexpr std::int64_t kSlice = 256, kBlockRows = 128, kLeastBlock = 16, kTile = 8;
-constexpr std::int64_t kEnoughBlocks = 264;  // the same on all GPUs, since results must not depend on it
+constexpr std::int64_t kFewRows =
+    64;  // up to this many rows of x, the weight is read again for every 16
+constexpr std::int64_t kSlice = 256, kBlockRows = 128, kMinBlock = 16, kTile = 8;
+constexpr std::int64_t kEnoughBlocks =
+    264;  // the same on all GPUs, since results must not depend on it
 
 struct LinearPlan {
   PackedPlan packed = {};
@@ -203,7 +205,7 @@ bool set_scales(LinearPlan& plan, Definitions& definitions) {
   if (!blocks) return w.row_groups <= 1;
   const bool one = w.group >= w.columns;
   const auto group = static_cast<std::uint64_t>(w.group);
-  if (w.scale_blocks == 0 || !(one || (std::has_single_bit(group) && w.group >= kLeastBlock)))
+  if (w.scale_blocks == 0 || !(one || (std::has_single_bit(group) && w.group >= kMinBlock)))
     return false;
   constexpr int kOneBlock = 30;  // no column has a higher bit
   plan.product.block_shift = one ? kOneBlock : std::countr_zero(group);
@@ -263,10 +265,10 @@ std::size_t few_rows_shared_bytes(const LinearPlan& plan, std::int64_t tiles) {
   const int bits = plan.packed.bits, narrowest = bits & -bits;
   const int words = bits == 16 ? 2 : bits / narrowest;
   const int depth = words >= 5 ? 2 : (8 + words - 1) / words + 1;
-  constexpr int kXBytes = 2 * 8 * 3 * 32 * 8, kMostScaleBytes = 16 * 128 * 2,
+  constexpr int kXBytes = 2 * 8 * 3 * 32 * 8, kMaxScaleBytes = 16 * 128 * 2,
                 kTableBytes = 2 * 512 + 16;
   const int buffers = tiles == 1 ? 2 : 1;
-  return static_cast<std::size_t>(buffers * (kXBytes * static_cast<int>(tiles) + kMostScaleBytes) +
+  return static_cast<std::size_t>(buffers * (kXBytes * static_cast<int>(tiles) + kMaxScaleBytes) +
                                   kTableBytes + depth * words * 256 * 16);
 }
 
@@ -322,11 +324,11 @@ void multiply_many(Call& call, const LinearPlan& plan, const PackedWeight& weigh
   const bool activates = call.attributes.get<std::string>("activation") != "none";
   if (!activates && residual == nullptr) return;
   const std::int64_t count = rows * weight.rows;
-  constexpr std::int64_t kMostBlocks = 1 << 16, kThreads = 256;
+  constexpr std::int64_t kMaxBlocks = 1 << 16, kThreads = 256;
   launch(call.device,
          {plan.finish,
           "finish_linear",
-          {std::min(kMostBlocks, ceil_divide(count, kThreads))},
+          {std::min(kMaxBlocks, ceil_divide(count, kThreads))},
           {kThreads}},
          count, residual, y);
 }

@@ -72,7 +72,7 @@ PackedPlan packed_plan(const Attributes& attributes) {
   PackedPlan plan;
   const std::optional<CodeUnits> units = units_for_any_state(format, sizes);
   if (!units) {
-    plan.objection = "values of the format are no products of a code and a scale";
+    plan.objection = "values of the format are not products of a code and a scale";
     return plan;
   }
   const PackedLayout layout = packed_layout(format, sizes, packed_arrangement(attributes));

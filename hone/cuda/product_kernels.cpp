@@ -28,7 +28,7 @@ void run_linear(Call& call) { multiply(device_of(call.device), linear_product_of
 
 struct ActivationProgram {
   std::string_view name;
-  Following following;            // nothing: a separate kernel
+  FusedActivation fused;          // none: a separate kernel
   std::array<Program, 3> finish;  // for f32, bf16, f16
 };
 
@@ -41,11 +41,11 @@ std::array<Program, 3> finish_by(const std::string& expression) {
 
 const ActivationProgram& activation_program(std::string_view name) {
   static const std::array<ActivationProgram, 5> rows = {
-      {{"none", Following::nothing, finish_by("x")},
-       {"relu", Following::relu, finish_by("relu(x)")},
-       {"gelu", Following::nothing, finish_by("gelu_erf(x)")},
-       {"gelu_tanh", Following::gelu_tanh, finish_by("gelu_tanh(x)")},
-       {"tanh", Following::nothing, finish_by("std::tanh(x)")}}};
+      {{"none", FusedActivation::none, finish_by("x")},
+       {"relu", FusedActivation::relu, finish_by("relu(x)")},
+       {"gelu", FusedActivation::none, finish_by("gelu_erf(x)")},
+       {"gelu_tanh", FusedActivation::gelu_tanh, finish_by("gelu_tanh(x)")},
+       {"tanh", FusedActivation::none, finish_by("std::tanh(x)")}}};
   const auto found = std::ranges::find(rows, name, &ActivationProgram::name);
   HONE_ASSERT(found != rows.end(), "no activation {}", name);
   return *found;
@@ -58,13 +58,13 @@ void run_fused_linear(Call& call) {
   const void* const residual = call.has_input(3) ? call.input(3).device_pointer() : nullptr;
   Product p = linear_product_of(call);
   if (activation == "none") {
-    p.earlier = residual;
+    p.residual = residual;
     return multiply(device_of(call.device), p);
   }
-  if (residual == nullptr) p.following = row.following;
+  if (residual == nullptr) p.activation = row.fused;
   multiply(device_of(call.device), p);
   const std::int64_t count = p.rows * p.columns;
-  if (p.following != Following::nothing || count == 0) return;
+  if (p.activation != FusedActivation::none || count == 0) return;
   const DType type = call.input(0).dtype();
   const Program& finish = row.finish[type == DType::f32 ? 0 : type == DType::bf16 ? 1 : 2];
   launch(call.device, {finish, "finish_linear", blocks_for(call.device, count, 256), {256}}, count,
@@ -106,15 +106,16 @@ Matrix matrix_of(const Tensor& tensor) {
 }
 
 // Returns whether the matrices of both leading dimensions are equally spaced, as cuBLASLt requires of a batch.
-bool lies_in_one_row(const Tensor& operand, std::int64_t batch) {
+bool is_evenly_strided(const Tensor& operand, std::int64_t batch) {
   const std::array<std::int64_t, 2> strides = batch_strides(operand);
   return strides[0] == strides[1] * batch;
 }
 
 // Returns the operand. If it is not broadcast and its matrices are not equally spaced, like those of attention heads,
 // returns a copy: launching a product for each matrix takes longer.
-Tensor in_one_row(const Call& call, const Tensor& operand, const Sizes& leading) {
-  if (leading.size() < 2 || leading[0] == 1 || lies_in_one_row(operand, leading[1])) return operand;
+Tensor evenly_strided(const Call& call, const Tensor& operand, const Sizes& leading) {
+  if (leading.size() < 2 || leading[0] == 1 || is_evenly_strided(operand, leading[1]))
+    return operand;
   const Sizes own(operand.sizes().begin(), operand.sizes().end() - 2);
   if (own != leading) return operand;
   Tensor dense = call.allocate(operand.dtype(), operand.sizes());
@@ -127,8 +128,8 @@ Tensor in_one_row(const Call& call, const Tensor& operand, const Sizes& leading)
 void run_matmul(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Sizes all_leading(sizes.begin(), sizes.end() - 2);
-  const Tensor a = in_one_row(call, call.input(0), all_leading),
-               b = in_one_row(call, call.input(1), all_leading);
+  const Tensor a = evenly_strided(call, call.input(0), all_leading),
+               b = evenly_strided(call, call.input(1), all_leading);
   Product p{.columns = sizes.back(), .inner = a.size(-1)};
   p.type = a.dtype();
   auto* const result = call.output().device_pointer();
@@ -146,7 +147,7 @@ void run_matmul(Call& call) {
   p.batch = leading == 0 ? 1 : sizes[leading - 1];
   const std::array<std::int64_t, 2> a_strides = batch_strides(a), b_strides = batch_strides(b);
   p.result_batch_stride = p.rows * p.columns;
-  if (lies_in_one_row(a, p.batch) && lies_in_one_row(b, p.batch)) {
+  if (is_evenly_strided(a, p.batch) && is_evenly_strided(b, p.batch)) {
     p.batch *= outer;
     outer = 1;
   }

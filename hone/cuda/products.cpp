@@ -19,9 +19,15 @@ using Description = struct DescriptionRecord*;
 using LayoutHandle = struct LayoutRecord*;
 using Preference = struct PreferenceRecord*;
 
-enum DescriptionFact { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kBiasType = 26 };
-enum LayoutFact { kBatchCount = 5, kBatchStride = 6 };
-enum PreferenceFact { kWorkspaceBytes = 1, kAlignmentA = 5 };
+enum DescriptionAttribute {
+  kTransposeA = 3,
+  kTransposeB = 4,
+  kEpilogue = 7,
+  kBias = 8,
+  kBiasType = 26
+};
+enum LayoutAttribute { kBatchCount = 5, kBatchStride = 6 };
+enum PreferenceAttribute { kWorkspaceBytes = 1, kAlignmentA = 5 };
 constexpr int kCompute32F = 68, kCompute32I = 72, kComputeTf32 = 77;
 constexpr int kType32F = 0, kType8I = 3, kType32I = 10;
 constexpr int kReluBit = 2, kBiasBit = 4, kGeluBit = 32, kPlain = 1;
@@ -163,8 +169,8 @@ class Engine {
     const void *const once = bytes ? static_cast<const void*>(&whole_one) : &one,
                       *const nothing = bytes ? static_cast<const void*>(&whole_zero) : &zero;
     check_product(library().multiply(handle_, plan.description, once, p.b.data, plan.first,
-                                     p.a.data, plan.second, p.earlier != nullptr ? once : nothing,
-                                     p.earlier != nullptr ? p.earlier : p.result, plan.result,
+                                     p.a.data, plan.second, p.residual != nullptr ? once : nothing,
+                                     p.residual != nullptr ? p.residual : p.result, plan.result,
                                      p.result, plan.result, &plan.algorithm, workspace_->pointer,
                                      kWorkspace, device_.stream()),
                   "multiplying");
@@ -187,12 +193,12 @@ class Engine {
         p.b.batch_stride,
         p.result_batch_stride,
         p.bias != nullptr ? 1 : 0,
-        p.earlier != nullptr ? 1 : 0,
-        static_cast<std::int64_t>(p.following),
+        p.residual != nullptr ? 1 : 0,
+        static_cast<std::int64_t>(p.activation),
         static_cast<std::int64_t>(device_.arithmetic()),
         alignment(p.a.data),
         alignment(p.b.data),
-        std::min(alignment(p.result), p.earlier != nullptr ? alignment(p.earlier) : 256)};
+        std::min(alignment(p.result), p.residual != nullptr ? alignment(p.residual) : 256)};
     const auto [entry, is_new] = plans_.try_emplace(key);
     if (is_new) {
       try {
@@ -218,8 +224,8 @@ class Engine {
     set(library().description_set, made.description, kTransposeB,
         std::int32_t{p.a.column_stride == 1 ? 0 : 1});
     int epilogue = p.bias != nullptr ? kBiasBit : 0;
-    if (p.following == Following::relu) epilogue |= kReluBit;
-    if (p.following == Following::gelu_tanh) epilogue |= kGeluBit;
+    if (p.activation == FusedActivation::relu) epilogue |= kReluBit;
+    if (p.activation == FusedActivation::gelu_tanh) epilogue |= kGeluBit;
     set(library().description_set, made.description, kEpilogue,
         std::int32_t{epilogue == 0 ? kPlain : epilogue});
     if (p.bias != nullptr) {
@@ -240,7 +246,7 @@ class Engine {
     const std::size_t workspace = kWorkspace;
     library().preference_set(preference, kWorkspaceBytes, &workspace, sizeof workspace);
     const std::int64_t result =
-        std::min(alignment(p.result), p.earlier != nullptr ? alignment(p.earlier) : 256);
+        std::min(alignment(p.result), p.residual != nullptr ? alignment(p.residual) : 256);
     int fact = kAlignmentA;
     for (const std::int64_t bytes : {alignment(p.b.data), alignment(p.a.data), result, result}) {
       const auto value = static_cast<std::uint32_t>(bytes);
@@ -281,8 +287,8 @@ std::string products_missing() { return loaded_library().missing; }
 void multiply(CudaDevice& device, const Product& product) {
   if (product.rows == 0 || product.columns == 0 || product.batch == 0) return;
   HONE_ASSERT(product.inner > 0, "a product of nothing");
-  HONE_ASSERT(product.earlier == nullptr || product.following == Following::nothing,
-              "an addition behind an activation");
+  HONE_ASSERT(product.residual == nullptr || product.activation == FusedActivation::none,
+              "a residual after an activation");
   engine_of(device).multiply(product);
 }
 

@@ -20,7 +20,7 @@ struct Matrix {
 };
 
 /// Activations fused into a product. cuBLASLt's GELU is the tanh approximation.
-enum class Following { nothing, relu, gelu_tanh };
+enum class FusedActivation { none, relu, gelu_tanh };
 
 /// Types of operands and results.
 enum class Numbers {
@@ -28,17 +28,16 @@ enum class Numbers {
   bytes,  ///< signed bytes, 32-bit sums; no bias or activation; a by rows, b by columns, strides % 16 == 0, N % 4 == 0
 };
 
-/// result(M, N) = following(a(M, K) b(K, N) + bias(N)) + earlier(M, N), `batch` times.
+/// result(M, N) = activation(a(M, K) b(K, N) + bias(N)) + residual(M, N), `batch` times.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;  ///< M, N, K
   std::int64_t batch = 1;
   Numbers numbers = Numbers::values;
   DType type = DType::f32;  ///< of values: f32, bf16 or f16
   Matrix a = {}, b = {};
-  const void* bias = nullptr;  ///< null: none
-  const void* earlier =
-      nullptr;  ///< laid out like the result; null: none. Not with an activation
-  Following following = Following::nothing;
+  const void* bias = nullptr;      ///< null: none
+  const void* residual = nullptr;  ///< laid out like the result; null: none. Not with an activation
+  FusedActivation activation = FusedActivation::none;
   void* result = nullptr;  ///< dense rows
   std::int64_t result_batch_stride = 0;
 };

@@ -105,7 +105,7 @@ scalar::MinifloatFields minifloat_fields(const Format& format) {
 std::string_view accepts_elements(const CallSite& site) {
   static constexpr std::string_view kNames[] = {
       "bf16", "fp16", "integer", "log", "minifloat_denorm", "minifloat_ieee"};
-  return named(site, kNames, "the format is none of single values");
+  return named(site, kNames, "the format does not round single values");
 }
 
 void quantize_elements(Call& call) {
@@ -183,7 +183,7 @@ std::string_view accepts_int(const CallSite& site) {
   static constexpr std::string_view kNames[] = {"int"};
   const std::string_view objection = named(site, kNames, "the format is not int");
   if (!objection.empty()) return objection;
-  return row_group(site.attributes.get<Format>("format")) > 0 ? "scales are of groups" : "";
+  return row_group(site.attributes.get<Format>("format")) > 0 ? "scales are per group" : "";
 }
 
 std::int64_t int_workspace(const CallSite& site, const Bindings& bindings) {
@@ -240,7 +240,7 @@ const Program kTernary{"quantize_elements.cu", {"ROUND=Ternary"}};
 std::string_view accepts_signs(const CallSite& site) {
   static constexpr std::string_view kNames[] = {"binary", "binary_residual_sign", "binary_scaling",
                                                 "ternary"};
-  return named(site, kNames, "the format is none of signs");
+  return named(site, kNames, "the format does not store signs");
 }
 
 bool has_scaled_rows(const Format& format) {
@@ -445,7 +445,7 @@ void round_blocks(Call& call, const Program& program, const Rule& rule) {
 std::string_view accepts_blocks(const CallSite& site) {
   static constexpr std::string_view kNames[] = {"block_fp", "block_log", "block_minifloat",
                                                 "mxfp",     "mxint",     "mxint_hardware"};
-  return named(site, kNames, "the format is none of blocks");
+  return named(site, kNames, "the format is not a block format");
 }
 
 std::int64_t block_workspace(const CallSite& site, const Bindings& bindings) {

@@ -25,7 +25,7 @@ constexpr std::int64_t kLongestRow = 1024;  // fits into the registers of a warp
 
 std::string_view takes_rows_for_codes(const CallSite& site) {
   if (!is_int_of_rows(site.attributes.get<Format>("format")))
-    return "codes are not of int with a scale for each row or for all";
+    return "codes are not int codes with one scale per row or for all rows";
   if (site.inputs[0].dim(-1).size > kLongestRow) return "rows of more than 1,024 columns";
   return takes_rows_and_gains(site);
 }
@@ -125,8 +125,8 @@ void layer_norm_codes(Call& call) {
 
 // Returns how many blocks compute partial sums of dgamma and dbeta. It depends on the shape alone.
 std::int64_t blocks_of_partials(std::int64_t rows) {
-  constexpr std::int64_t kRowsOfBlock = 16, kMostBlocks = 264;
-  return std::min(ceil_divide(rows, kRowsOfBlock), kMostBlocks);
+  constexpr std::int64_t kRowsOfBlock = 16, kMaxBlocks = 264;
+  return std::min(ceil_divide(rows, kRowsOfBlock), kMaxBlocks);
 }
 
 std::int64_t layer_norm_gradient_workspace(const CallSite& site, const Bindings& bindings) {

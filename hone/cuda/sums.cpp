@@ -15,8 +15,8 @@ using SumNest = kernels::LoopNest<1>;
 constexpr std::int64_t kSumThreads = 256;  // as in sum.cu
 // The least terms of a chunk that are worth a second kernel: if results are adjacent in memory, and if terms are.
 constexpr std::int64_t kColumnTerms = 64, kRowTerms = 8192;
-constexpr std::int64_t kMostChunks = 256;
-constexpr std::int64_t kMostPartialSums = 1 << 20;
+constexpr std::int64_t kMaxChunks = 256;
+constexpr std::int64_t kMaxPartialSums = 1 << 20;
 
 // How terms are split.
 struct Chunks {
@@ -26,7 +26,7 @@ struct Chunks {
 // Returns no more chunks than there is room for sums. Up to twice `least` terms remain one chunk.
 Chunks chunks_of(std::int64_t terms, std::int64_t results, std::int64_t least) {
   if (terms <= 2 * least) return {1, terms};
-  const std::int64_t most = std::clamp<std::int64_t>(kMostPartialSums / results, 1, kMostChunks);
+  const std::int64_t most = std::clamp<std::int64_t>(kMaxPartialSums / results, 1, kMaxChunks);
   const std::int64_t terms_of_one = ceil_divide(terms, std::min(most, ceil_divide(terms, least)));
   return {ceil_divide(terms, terms_of_one), terms_of_one};
 }
@@ -55,7 +55,7 @@ struct SumTarget {
   DType dtype;
 };
 
-bool lies_on_fours(const void* pointer, DType dtype) {
+bool is_aligned_to_four(const void* pointer, DType dtype) {
   return std::bit_cast<std::uintptr_t>(pointer) % (4 * info(dtype).size_bytes) == 0;
 }
 
@@ -79,8 +79,8 @@ void sum_columns(Device& device, const SumGrid& grid, const Chunks& chunks, cons
                  const SumTarget& to) {
   const std::int64_t columns = grid.kept.inner_size(), results = grid.kept.elements();
   const std::int64_t terms = grid.terms.elements();
-  const bool aligned =
-      columns % 4 == 0 && lies_on_fours(x.data, x.dtype) && lies_on_fours(to.data, to.dtype);
+  const bool aligned = columns % 4 == 0 && is_aligned_to_four(x.data, x.dtype) &&
+                       is_aligned_to_four(to.data, to.dtype);
   const std::int64_t packs = aligned ? columns / 4 : columns;
   const std::int64_t width = threads_for(packs, 32), tiles = ceil_divide(packs, width);
   const std::int64_t height = threads_for(chunks.terms, kSumThreads / width);
@@ -137,8 +137,8 @@ void sum_to(Device& device, const Sizes& shape, const Summands& x, const Sizes& 
 
 std::int64_t sum_workspace_bytes(std::int64_t terms, std::int64_t results) {
   if (terms <= 2 * kColumnTerms) return 0;
-  const std::int64_t chunks = std::min(kMostChunks, ceil_divide(terms, kColumnTerms));
-  return static_cast<std::int64_t>(sizeof(float)) * std::min(kMostPartialSums, chunks * results);
+  const std::int64_t chunks = std::min(kMaxChunks, ceil_divide(terms, kColumnTerms));
+  return static_cast<std::int64_t>(sizeof(float)) * std::min(kMaxPartialSums, chunks * results);
 }
 
 }  // namespace hone::cuda

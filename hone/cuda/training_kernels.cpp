@@ -111,7 +111,7 @@ void run_dropout(Call& call) {
 // ---- dropout fused with a product
 
 constexpr std::int64_t kWarpsOfProduct = 4, kColumnsOfWarp = 128;  // as in dropped.cu
-constexpr std::int64_t kLeastChunkRows = 32, kMostProductChunks = 64;
+constexpr std::int64_t kMinChunkRows = 32, kMaxProductChunks = 64;
 
 /// A program and the number of outputs that it computes at a time.
 struct DroppedProgram {
@@ -146,7 +146,7 @@ std::int64_t dropped_linear_gradient_bytes(const CallSite& site, const Bindings&
   const Sizes x = resolve(site.inputs[0].shape, bindings);
   const std::int64_t columns = x.back(), outputs = resolve(site.inputs[2].dim(0), bindings);
   const std::int64_t rows = columns == 0 ? 0 : element_count(x) / columns;
-  return std::min(kMostProductChunks, ceil_divide(rows, kLeastChunkRows)) * outputs * columns *
+  return std::min(kMaxProductChunks, ceil_divide(rows, kMinChunkRows)) * outputs * columns *
          static_cast<std::int64_t>(sizeof(float));
 }
 
@@ -163,8 +163,7 @@ void run_dropped_linear_gradient(Call& call) {
     fill_zeros(call.device, dweight, call.output(1).size_bytes());
     return;
   }
-  const std::int64_t rows_per_chunk =
-      std::max(kLeastChunkRows, ceil_divide(rows, kMostProductChunks));
+  const std::int64_t rows_per_chunk = std::max(kMinChunkRows, ceil_divide(rows, kMaxProductChunks));
   const std::int64_t chunks = ceil_divide(rows, rows_per_chunk);
   float* const sums = chunks == 1 ? dweight : static_cast<float*>(call.workspace);
   const int aligned = columns % 4 == 0 && on_fours({x, weight, dx});

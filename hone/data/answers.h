@@ -13,23 +13,24 @@
 namespace hone {
 
 /// The label of one row, as it is written.
-struct WrittenAnswer {
-  std::string value = {};                ///< the value of one column
-  std::vector<std::string> values = {};  ///< the elements of a list in one column, or the values of several columns
-  bool many = false;                     ///< use `values`, even when it is empty
+struct RawLabel {
+  std::string value = {};  ///< the value of one column
+  std::vector<std::string> values =
+      {};             ///< the elements of a list in one column, or the values of several columns
+  bool many = false;  ///< use `values`, even when it is empty
   /// The file's type makes this a number that cannot name a class: 0.5.
   bool no_class = false;
 };
 
 /// Returns the place of a label by its index: "reviews.csv: line 7".
-using AnswerPlace = std::function<std::string(std::size_t)>;
+using LabelPlace = std::function<std::string(std::size_t)>;
 
 /// Parses a decimal number with nothing but white space around it, and returns nothing for other text. The result may
 /// be infinite or NaN if the text says so.
-std::optional<double> written_number(std::string_view text);
+std::optional<double> parse_decimal(std::string_view text);
 
 /// Returns whether there are labels and all of them are -1, as in test splits on the Hugging Face Hub.
-bool are_left_out(std::span<const WrittenAnswer> answers);
+bool all_labels_hidden(std::span<const RawLabel> raw_labels);
 
 /// The minimum share of numeric values at which a non-numeric one is taken for a mistake.
 constexpr double kNearlyAll = 0.95;
@@ -39,7 +40,7 @@ constexpr double kNearlyAll = 0.95;
 /// classification. Missing labels are ignored. Unless the result is classification, adds to `notes` what was found and
 /// how to choose otherwise. Throws `UserError` with the place of the first non-numeric label if nearly all labels are
 /// numbers, and one of these is fractional.
-Task find_task(std::span<const WrittenAnswer> answers, const AnswerPlace& place,
+Task find_task(std::span<const RawLabel> raw_labels, const LabelPlace& place,
                std::vector<std::string>& notes);
 
 /// The targets of examples, in order.

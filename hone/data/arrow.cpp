@@ -20,7 +20,8 @@ struct ArrowRange {
 
 void check_size(std::string_view buffer, std::int64_t count, std::size_t size) {
   user_check(static_cast<std::uint64_t>(count) <= buffer.size() / size,
-             "a buffer of {} bytes holds no {} values; the file is damaged", buffer.size(), count);
+             "a buffer of {} bytes cannot hold {} values; the file is damaged", buffer.size(),
+             count);
 }
 
 template <typename Number>
@@ -101,7 +102,7 @@ std::vector<std::int64_t> offsets_of(const ArrowArray& array, bool large, const 
     const std::int64_t offset =
         large ? value_at<std::int64_t>(array.offsets, i) : value_at<std::int32_t>(array.offsets, i);
     user_check(offset >= last && static_cast<std::uint64_t>(offset) <= size,
-               "value {} lies outside of its buffer; the file is damaged", i + 1);
+               "value {} is outside its buffer; the file is damaged", i + 1);
     offsets.push_back(offset);
     last = offset;
   }
@@ -213,7 +214,7 @@ class ArrowColumnReader {
     user_check(array.length == rows, "expected {} rows, the column has {}; the file is damaged",
                rows, array.length);
     const std::int64_t null = find_null(array, kind_of(field_), {0, rows});
-    user_check(null == rows, "row {} is null; take such rows out, or fill them", rows_ + null + 1);
+    user_check(null == rows, "row {} is null; remove or fill such rows", rows_ + null + 1);
     return array;
   }
 
@@ -222,7 +223,7 @@ class ArrowColumnReader {
     const ArrowRange range{offsets[0], offsets.back()};
     const std::int64_t null = find_null(values, kind_of(element), range);
     const auto row = std::ranges::upper_bound(offsets, null) - offsets.begin();
-    user_check(null == range.end, "the list of row {} holds a null; take it out, or fill it",
+    user_check(null == range.end, "the list of row {} contains a null; remove or fill it",
                rows_ + row);
   }
 
@@ -256,7 +257,7 @@ class ArrowColumnReader {
           const auto& known = std::get_if<std::vector<Value>>(&dictionary_);
           for (const std::int64_t index : indices) {
             user_check(known != nullptr && index >= 0 && index < std::ssize(*known),
-                       "an index of {} lies outside of the dictionary; the file is damaged", index);
+                       "index {} is outside the dictionary; the file is damaged", index);
             const Value& value = (*known)[static_cast<std::size_t>(index)];
             if constexpr (std::is_same_v<Value, std::string>)
               budget_.charge(value.size() + kArrowBlockBytes);

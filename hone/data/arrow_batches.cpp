@@ -28,13 +28,14 @@ Message next_message(std::string_view bytes, std::size_t position) {
   }
   if (size == 0) return message;
   user_check(size <= bytes.size() - begin,
-             "the message at byte {} goes on behind the end; the file is damaged or cut", position);
+             "the message at byte {} extends past the end; the file is damaged or cut off",
+             position);
   message.metadata = bytes.substr(begin, size);
   begin += size;
   const auto body = FlatTable::root(message.metadata).number<std::int64_t>(3);
   user_check(
       body >= 0 && static_cast<std::uint64_t>(body) <= bytes.size() - begin,
-      "the body of the message at byte {} goes on behind the end; the file is damaged or cut",
+      "the body of the message at byte {} extends past the end; the file is damaged or cut off",
       position);
   message.body = bytes.substr(begin, static_cast<std::size_t>(body));
   message.end = begin + static_cast<std::size_t>(body);
@@ -67,7 +68,7 @@ ArrowMessages read_arrow_messages(std::string_view bytes, MemoryBudget& budget) 
     const FlatTable message = FlatTable::root(first.metadata);
     const auto schema = message.table(2);
     user_check(message.number<std::uint8_t>(1) == kSchema && schema,
-               "the first message is no schema");
+               "the first message is not a schema");
     position = first.end;
     return *schema;
   });
@@ -78,7 +79,7 @@ ArrowMessages read_arrow_messages(std::string_view bytes, MemoryBudget& budget) 
     const auto kind = message.number<std::uint8_t>(1);
     const auto header = message.table(2);
     user_check(header && (kind == kDictionaryBatch || kind == kRecordBatch),
-               "the message at byte {} is no batch of rows; the file is damaged", next.position);
+               "the message at byte {} is not a batch of rows; the file is damaged", next.position);
     budget.charge(sizeof(ArrowBatch));
     messages.batches.push_back(make_batch(next, *header, kind == kDictionaryBatch));
   }
@@ -120,7 +121,7 @@ std::string_view ArrowBatchReader::next_buffer() {
   const auto size = buffers_.at<std::uint64_t>(buffer_, 16, 8);
   ++buffer_;
   user_check(offset <= batch_.body.size() && size <= batch_.body.size() - offset,
-             "a buffer lies behind the end of its batch; the file is damaged");
+             "a buffer extends past the end of its batch; the file is damaged");
   return unpack(batch_.body.substr(offset, size));
 }
 

@@ -67,12 +67,12 @@ struct NumberedName {
 
 std::optional<NumberedName> numbered(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789";
-  constexpr std::size_t kMostDigits = 15;
+  constexpr std::size_t kMaxDigits = 15;
   const std::string key = folded_name(name);
   const std::size_t begin = key.find_first_of(kDigits);
   if (begin == std::string::npos) return std::nullopt;
   const std::size_t end = std::min(key.find_first_not_of(kDigits, begin), key.size());
-  if (end - begin > kMostDigits || key.find_first_of(kDigits, end) != std::string::npos)
+  if (end - begin > kMaxDigits || key.find_first_of(kDigits, end) != std::string::npos)
     return std::nullopt;
   const bool negative = begin == 1 && key[0] == '-';
   NumberedName result{
@@ -170,7 +170,7 @@ ClassMatch match_unnamed(NameSpan labels, NameSpan classes) {
 
 bool ClassMatch::complete() const { return std::ranges::find(class_of, kNone) == class_of.end(); }
 
-std::optional<std::int64_t> written_integer(std::string_view text) {
+std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
@@ -180,7 +180,7 @@ std::optional<std::int64_t> written_integer(std::string_view text) {
 
 bool are_integers(NameSpan names) {
   return std::ranges::all_of(
-      names, [](const std::string& name) { return written_integer(name).has_value(); });
+      names, [](const std::string& name) { return parse_integer(name).has_value(); });
 }
 
 std::optional<std::int64_t> class_number(std::string_view label) {
@@ -188,10 +188,10 @@ std::optional<std::int64_t> class_number(std::string_view label) {
   if (const std::optional<bool> truth = written_truth(label)) return *truth ? 1 : 0;
   const bool is_default = label.size() > kDefault.size() && has_prefix(label, "label") &&
                           label[kDefault.size() - 1] == '_';
-  return written_integer(is_default ? label.substr(kDefault.size()) : label);
+  return parse_integer(is_default ? label.substr(kDefault.size()) : label);
 }
 
-bool are_unnamed(NameSpan classes) {
+bool names_are_indices(NameSpan classes) {
   for (std::size_t i = 0; i < classes.size(); ++i)
     if (class_number(classes[i]) != static_cast<std::int64_t>(i) || written_truth(classes[i]))
       return false;
@@ -223,7 +223,8 @@ std::optional<std::vector<std::int32_t>> class_order(NameSpan a, NameSpan b) {
   if (a.size() != b.size()) return std::nullopt;
   std::vector<std::int32_t> order(a.size());
   std::iota(order.begin(), order.end(), 0);
-  if (are_unnamed(a) || are_unnamed(b) || std::ranges::equal(a, b, {}, folded_name, folded_name))
+  if (names_are_indices(a) || names_are_indices(b) ||
+      std::ranges::equal(a, b, {}, folded_name, folded_name))
     return order;
   std::map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < b.size(); ++i)
@@ -238,7 +239,8 @@ std::optional<std::vector<std::int32_t>> class_order(NameSpan a, NameSpan b) {
   return order;
 }
 
-std::vector<float> in_order(std::span<const float> rows, std::span<const std::int32_t> order) {
+std::vector<float> permute_columns(std::span<const float> rows,
+                                   std::span<const std::int32_t> order) {
   std::vector<float> moved(rows.size());
   for (std::size_t row = 0; row < rows.size(); row += order.size())
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -249,14 +251,14 @@ std::vector<float> in_order(std::span<const float> rows, std::span<const std::in
 ClassMatch match_classes(NameSpan labels, NameSpan classes) {
   ClassMatch match = match_names(labels, classes);
   if (match.complete()) return match;
-  if (are_unnamed(classes)) return match_unnamed(labels, classes);
+  if (names_are_indices(classes)) return match_unnamed(labels, classes);
   if (std::optional<Classes> found = by_number_in_name(labels, classes))
     return {.class_of = std::move(*found), .how = "by the number in the class's name"};
   if (std::optional<Classes> found = by_believable_number(labels, classes))
     return {.class_of = std::move(*found), .how = "by class number"};
-  const std::string& stranger = labels[static_cast<std::size_t>(
+  const std::string& unmatched = labels[static_cast<std::size_t>(
       std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin())];
-  if (std::ranges::find(classes, stranger) != classes.end())
+  if (std::ranges::find(classes, unmatched) != classes.end())
     match.why_not = "two of them are called so";
   else if (by_class_number(labels, classes.size()))
     match.why_not = fmt::format(
@@ -268,7 +270,7 @@ std::vector<std::string> ordered_labels(NameSpan labels) {
   std::set<std::string> names(labels.begin(), labels.end());
   std::vector<std::string> result(names.begin(), names.end());
   if (are_integers(result))
-    std::ranges::sort(result, {}, [](const std::string& name) { return *written_integer(name); });
+    std::ranges::sort(result, {}, [](const std::string& name) { return *parse_integer(name); });
   return result;
 }
 

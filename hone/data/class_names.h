@@ -11,7 +11,7 @@
 namespace hone {
 
 /// Parses an integer in its shortest form: "3", "-1". Returns nothing for "03", "+3", "3.0".
-std::optional<std::int64_t> written_integer(std::string_view text);
+std::optional<std::int64_t> parse_integer(std::string_view text);
 
 /// Returns whether every name is such an integer.
 bool are_integers(std::span<const std::string> names);
@@ -20,27 +20,27 @@ bool are_integers(std::span<const std::string> names);
 std::optional<std::int64_t> class_number(std::string_view label);
 
 /// Returns whether the names only repeat the numbers of the classes: "LABEL_0", "LABEL_1", … or "0", "1", …
-bool are_unnamed(std::span<const std::string> classes);
+bool names_are_indices(std::span<const std::string> classes);
 
 /// Returns a key that is equal for names that differ only in case, in blanks around them, in the blanks, hyphens and
 /// underscores between their words, or in Unicode composition.
 std::string folded_name(std::string_view name);
 
 /// Returns, for each class of `a`, the index in `b` of the class with an equal key (`folded_name`), or the same index
-/// if the classes of either model are unnamed (`are_unnamed`). Returns nothing if the classes differ.
+/// if the classes of either model are unnamed (`names_are_indices`). Returns nothing if the classes differ.
 std::optional<std::vector<std::int32_t>> class_order(std::span<const std::string> a,
                                                      std::span<const std::string> b);
 
 /// Permutes the columns of `rows`, which have one value per class: column i of the result is column `order[i]`.
-std::vector<float> in_order(std::span<const float> rows, std::span<const std::int32_t> order);
+std::vector<float> permute_columns(std::span<const float> rows,
+                                   std::span<const std::int32_t> order);
 
 /// The classes that labels were matched with.
 struct ClassMatch {
   static constexpr std::int32_t kNone = -1;
 
   std::vector<std::int32_t> class_of = {};  ///< per label; `kNone`: no class found
-  std::string how =
-      {};  ///< "by name, …"; empty if every label equals the name of its class
+  std::string how = {};      ///< "by name, …"; empty if every label equals the name of its class
   std::string why_not = {};  ///< why other rules do not match the labels; may be empty
   bool in_order = false;     ///< class i is the i-th of `ordered_labels`
 

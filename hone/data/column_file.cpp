@@ -44,8 +44,8 @@ void MemoryBudget::charge(std::uint64_t bytes) {
   const bool fits = bytes <= bytes_ && left_.fetch_sub(static_cast<std::int64_t>(bytes)) >=
                                            static_cast<std::int64_t>(bytes);
   user_check(fits,
-             "the column would take more than {} of memory, out of all proportion to the file; it "
-             "is damaged or made to do harm",
+             "the column would take more than {} of memory, far more than the file's size "
+             "explains; the file is damaged or malicious",
              human_bytes(static_cast<double>(bytes_)));
 }
 

@@ -23,7 +23,7 @@ bool is_narrow(const std::string& type) {
 }
 
 // Writes whole numbers as integers, others with the shortest digits that read back the same.
-WrittenAnswer number_answer(double value, bool narrow) {
+RawLabel number_label(double value, bool narrow) {
   constexpr double kExact = 9007199254740992;  // 2^53
   if (std::abs(value) <= kExact && value == std::trunc(value))
     return {.value = std::to_string(static_cast<std::int64_t>(value))};
@@ -47,63 +47,63 @@ std::vector<std::string> read_texts(const ColumnFile& file, const std::string& c
   return std::move(*texts);
 }
 
-std::vector<WrittenAnswer> answers_of(StoredColumn&& read, const ColumnSchema& schema) {
-  std::vector<WrittenAnswer> answers;
+std::vector<RawLabel> raw_labels_of(StoredColumn&& read, const ColumnSchema& schema) {
+  std::vector<RawLabel> raw_labels;
   std::visit(
       [&]<typename Value>(std::vector<Value>& values) {
-        answers.reserve(values.size());
+        raw_labels.reserve(values.size());
         for (Value& value : values) {
           if constexpr (std::is_same_v<Value, std::string>) {
-            answers.push_back({.value = std::move(value)});
+            raw_labels.push_back({.value = std::move(value)});
           } else if constexpr (std::is_same_v<Value, double>) {
-            answers.push_back(number_answer(value, is_narrow(schema.type)));
+            raw_labels.push_back(number_label(value, is_narrow(schema.type)));
           } else {
-            answers.push_back(
+            raw_labels.push_back(
                 {.value = label_text(value, schema.type.find("bool") != std::string::npos)});
           }
         }
       },
       read.values);
-  return answers;
+  return raw_labels;
 }
 
 // Groups the labels of all values into one list per row.
-std::vector<WrittenAnswer> cut(std::vector<WrittenAnswer>&& values,
-                               const std::vector<std::size_t>& begins) {
-  std::vector<WrittenAnswer> rows(begins.size() - 1, {.many = true});
+std::vector<RawLabel> cut(std::vector<RawLabel>&& values, const std::vector<std::size_t>& begins) {
+  std::vector<RawLabel> rows(begins.size() - 1, {.many = true});
   for (std::size_t row = 0; row < rows.size(); ++row)
     for (std::size_t i = begins[row]; i < begins[row + 1]; ++i)
       rows[row].values.push_back(std::move(values[i].value));
   return rows;
 }
 
-std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const std::string& column,
-                                        const std::optional<Task>& task, ThreadPool& pool) {
+std::vector<RawLabel> read_raw_labels(const ColumnFile& file, const std::string& column,
+                                      const std::optional<Task>& task, ThreadPool& pool) {
   if (schema_of(file, column).is_list && task != Task::single_label) {
     StoredLists lists = file.read_lists(column, pool);
-    return cut(answers_of(std::move(lists.values), schema_of(file, column)), lists.begins);
+    return cut(raw_labels_of(std::move(lists.values), schema_of(file, column)), lists.begins);
   }
-  std::vector<WrittenAnswer> answers = answers_of(file.read(column, pool), schema_of(file, column));
+  std::vector<RawLabel> raw_labels =
+      raw_labels_of(file.read(column, pool), schema_of(file, column));
   if (task == Task::single_label)
-    for (std::size_t row = 0; row < answers.size(); ++row)
-      user_check(!answers[row].no_class,
+    for (std::size_t row = 0; row < raw_labels.size(); ++row)
+      user_check(!raw_labels[row].no_class,
                  "row {}: '{}' is no label: expected whole numbers or names, got {}", row + 1,
-                 column, answers[row].value);
-  return answers;
+                 column, raw_labels[row].value);
+  return raw_labels;
 }
 
 // Reads the labels; several columns make up one label.
-std::vector<WrittenAnswer> read_answers(const ColumnFile& file, const ColumnChoice& choice,
-                                        ThreadPool& pool) {
-  if (choice.labels.size() == 1) return read_answers(file, choice.labels[0], choice.task, pool);
-  std::vector<WrittenAnswer> answers;
+std::vector<RawLabel> read_raw_labels(const ColumnFile& file, const ColumnChoice& choice,
+                                      ThreadPool& pool) {
+  if (choice.labels.size() == 1) return read_raw_labels(file, choice.labels[0], choice.task, pool);
+  std::vector<RawLabel> raw_labels;
   for (const std::string& column : choice.labels) {
-    std::vector<WrittenAnswer> own = answers_of(file.read(column, pool), schema_of(file, column));
-    answers.resize(own.size(), {.many = true});
+    std::vector<RawLabel> own = raw_labels_of(file.read(column, pool), schema_of(file, column));
+    raw_labels.resize(own.size(), {.many = true});
     for (std::size_t row = 0; row < own.size(); ++row)
-      answers[row].values.push_back(std::move(own[row].value));
+      raw_labels[row].values.push_back(std::move(own[row].value));
   }
-  return answers;
+  return raw_labels;
 }
 
 // Reads a column as text for display.
@@ -111,8 +111,8 @@ std::vector<std::string> read_written(const ColumnFile& file, const std::string&
                                       ThreadPool& pool) {
   std::vector<std::string> texts;
   if (column.empty()) return texts;
-  for (WrittenAnswer& answer : read_answers(file, column, std::nullopt, pool))
-    texts.push_back(answer.many ? to_line(Json(answer.values)) : std::move(answer.value));
+  for (RawLabel& raw_label : read_raw_labels(file, column, std::nullopt, pool))
+    texts.push_back(raw_label.many ? to_line(Json(raw_label.values)) : std::move(raw_label.value));
   return texts;
 }
 
@@ -124,21 +124,21 @@ std::vector<Record> read_rows(const ColumnFile& file, const std::vector<DataColu
   for (const std::string& name : choice.golds) find_column(columns, name);
   std::vector<std::string> texts = read_texts(file, choice.text, pool), pairs;
   if (!choice.text_pair.empty()) pairs = read_texts(file, choice.text_pair, pool);
-  std::vector<WrittenAnswer> answers = read_answers(file, choice, pool);
+  std::vector<RawLabel> raw_labels = read_raw_labels(file, choice, pool);
   std::vector<std::string> ids = read_written(file, choice.id, pool);
   std::vector<std::string> golds = read_written(file, choice.gold, pool);
   if (!choice.golds.empty()) {
     ColumnChoice several = choice;
     several.labels = choice.golds;
-    for (const WrittenAnswer& answer : read_answers(file, several, pool))
-      golds.push_back(to_line(Json(answer.values)));
+    for (const RawLabel& raw_label : read_raw_labels(file, several, pool))
+      golds.push_back(to_line(Json(raw_label.values)));
   }
   std::vector<Record> records(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Record& row = records[i];
     row.text = std::move(texts[i]);
     if (!pairs.empty()) row.text_pair = std::move(pairs[i]);
-    if (!answers.empty()) row.answer = std::move(answers[i]);
+    if (!raw_labels.empty()) row.raw_label = std::move(raw_labels[i]);
     if (!ids.empty()) row.id = std::move(ids[i]);
     if (!golds.empty()) row.gold = std::move(golds[i]);
     row.number = static_cast<std::int64_t>(i) + 1;

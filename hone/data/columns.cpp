@@ -101,7 +101,7 @@ std::vector<ColumnPair> pairs_in(std::span<const DataColumn> columns, const Name
   std::vector<ColumnPair> pairs;
   // Premises and templates of hypotheses may repeat; an answer that repeats may be a label.
   const auto is_text = [&](const DataColumn& column, bool may_repeat) {
-    return column.words && (may_repeat || !column.few) &&
+    return column.is_text && (may_repeat || !column.repeats) &&
            std::ranges::find(labels, column.name) == labels.end();
   };
   for (const PairNames& names : pair_names())
@@ -159,12 +159,12 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
   if (text.empty()) text = first_called(columns, kTextNames);
   if (!text.empty() && text != rest.text_pair && !is_label(text, rest)) return text;
   const auto is_free = [&](const DataColumn& column) {
-    return column.words && !is_label(column.name, rest) && column.name != rest.text_pair;
+    return column.is_text && !is_label(column.name, rest) && column.name != rest.text_pair;
   };
   text = only_column(columns, is_free);
   if (text.empty() && !has_names(columns))
-    text = only_column(columns,
-                       [&](const DataColumn& column) { return is_free(column) && !column.few; });
+    text = only_column(
+        columns, [&](const DataColumn& column) { return is_free(column) && !column.repeats; });
   if (!text.empty()) return text;
   fail(
       "which column is the text? None is called {}; name it by `text_column`, and the second texts "
@@ -197,7 +197,7 @@ std::string choose_label(std::span<const DataColumn> columns, const ColumnChoice
   };
   const std::string only = only_column(columns, is_free);
   return !only.empty() ? only : only_column(columns, [&](const DataColumn& column) {
-    return is_free(column) && column.few;
+    return is_free(column) && column.repeats;
   });
 }
 
@@ -226,7 +226,7 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
                             Names& notes) {
   DataOptions chosen = options;
   const NamedColumns& known = options.remembered;
-  Names told;
+  Names remembered_names;
   const auto takes = [&](const std::string& name) {
     return name.empty() || (has_column(columns, name) && name != options.label_column);
   };
@@ -237,9 +237,9 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
     const bool usual = known.text == "text" && known.text_pair.empty() &&
                        pairs_in(columns, {options.label_column}).empty();
     if (!known.text.empty() && !usual)
-      told.push_back(fmt::format("the text is column '{}'", known.text));
+      remembered_names.push_back(fmt::format("the text is column '{}'", known.text));
     if (!known.text_pair.empty())
-      told.push_back(fmt::format("the second text '{}'", known.text_pair));
+      remembered_names.push_back(fmt::format("the second text '{}'", known.text_pair));
   }
   const Names labels = label_columns(columns, known.label, options.task);
   const bool free = std::ranges::none_of(labels, [&](const std::string& name) {
@@ -249,11 +249,12 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
       has_columns(columns, labels)) {
     chosen.label_column = known.label;
     if (known.label != "label")
-      told.push_back(
-          fmt::format("the label {}'{}'", told.empty() ? "is column " : "", known.label));
+      remembered_names.push_back(fmt::format(
+          "the label {}'{}'", remembered_names.empty() ? "is column " : "", known.label));
   }
-  if (!told.empty())
-    notes.push_back(fmt::format("{}, as when the model was trained", fmt::join(told, ", ")));
+  if (!remembered_names.empty())
+    notes.push_back(
+        fmt::format("{}, as when the model was trained", fmt::join(remembered_names, ", ")));
   return chosen;
 }
 
@@ -273,7 +274,7 @@ void check_unique(std::span<const DataColumn> columns, const ColumnChoice& choic
   names.insert(names.end(), {choice.text, choice.text_pair});
   for (const std::string& name : names)
     user_check(std::ranges::count(columns, name, &DataColumn::name) <= 1,
-               "the column '{}' is there twice; rename one; {}", name, listed(columns));
+               "there are two columns '{}'; rename one; {}", name, listed(columns));
 }
 
 // Notes a column that was not given, unless it has the `usual` name. `missing`: the column that the model was trained
@@ -314,16 +315,16 @@ void choose_gold(std::span<const DataColumn> columns, const Names& given,
 
 }  // namespace
 
-void ColumnPreview::add(std::string_view value, bool word) {
+void ColumnPreview::add(std::string_view value, bool is_text) {
   if (value.empty()) return;
   ++count_;
-  words_ = words_ || word;
+  has_text_ = has_text_ || is_text;
   if (different_.find(value) == different_.end()) different_.emplace(value);
 }
 
 void ColumnPreview::describe(DataColumn& column) const {
-  column.words = words_;
-  column.few = count_ > 0 && 2 * different_.size() <= count_;
+  column.is_text = has_text_;
+  column.repeats = count_ > 0 && 2 * different_.size() <= count_;
 }
 
 bool is_usual_column(std::string_view name) {
@@ -337,7 +338,8 @@ bool is_usual_column(std::string_view name) {
   });
 }
 
-DataOptions as_the_first(const DataOptions& options, bool has_header, const ColumnChoice& choice) {
+DataOptions options_for_next_file(const DataOptions& options, bool has_header,
+                                  const ColumnChoice& choice) {
   DataOptions further = options;
   further.form.no_header = !has_header;
   if (has_header) further.text_column = choice.text;
@@ -390,14 +392,14 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
         !has_columns(columns, label_columns(columns, known.label, options.task));
     note_found("label", choice.labels[0], "label", is_missing ? known.label : "", notes);
     if (choice.labels[0] != "label" && has_other(columns, choice, [](const DataColumn& column) {
-          return column.few ||
+          return column.repeats ||
                  std::ranges::find(kLabelNames, lower_ascii(column.name)) != std::end(kLabelNames);
         }))
       choice.guessed = guess_of("label", choice.labels[0]);
   }
   if (finds_single && choice.text != "text" &&
       has_other(columns, choice,
-                [](const DataColumn& column) { return column.words && !column.few; }))
+                [](const DataColumn& column) { return column.is_text && !column.repeats; }))
     choice.guessed += (choice.guessed.empty() ? "" : "; ") + guess_of("text", choice.text);
   check_different(choice);
   check_unique(columns, choice);

@@ -17,8 +17,8 @@ namespace hone {
 /// A column as its first rows describe it.
 struct DataColumn {
   std::string name;
-  bool words = true;  ///< holds text, not numbers or anything nested
-  bool few = false;   ///< its first values repeat, as labels do
+  bool is_text = true;   ///< holds text, not numbers or anything nested
+  bool repeats = false;  ///< its first values repeat, as labels do
   /// False: the file does not name it. Its name is then its index from 0, or "Unnamed: 2" if other columns have names.
   bool named = true;
   std::string first_value = {};  ///< set for unnamed columns, for messages
@@ -27,14 +27,14 @@ struct DataColumn {
 /// Describes a column by its first values.
 class ColumnPreview {
  public:
-  /// Adds a value. `word`: it is neither a number nor nested. Ignores empty values.
-  void add(std::string_view value, bool word);
+  /// Adds a value. `is_text`: it is neither a number nor nested. Ignores empty values.
+  void add(std::string_view value, bool is_text);
   void describe(DataColumn& column) const;
 
  private:
   std::set<std::string, std::less<>> different_;
   std::size_t count_ = 0;
-  bool words_ = false;
+  bool has_text_ = false;
 };
 
 /// Returns whether `name` is a usual name, in any case, for a column of texts, pairs, labels or row numbers.
@@ -83,7 +83,8 @@ ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const Dat
                                   std::vector<std::string>& notes);
 
 /// Returns options for further files of the same table, which have a header if the first file has one.
-DataOptions as_the_first(const DataOptions& options, bool has_header, const ColumnChoice& choice);
+DataOptions options_for_next_file(const DataOptions& options, bool has_header,
+                                  const ColumnChoice& choice);
 
 /// Returns the index of the column called `name`. Throws `UserError` with the nearest name and all of them.
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name);

@@ -6,7 +6,7 @@
 
 namespace hone {
 
-constexpr std::size_t kMostFields = 10'000;
+constexpr std::size_t kMaxFields = 10'000;
 
 CsvReader::CsvReader(std::string_view text, char separator, bool quotes)
     : rest_(text), separator_(separator), quotes_(quotes) {
@@ -38,8 +38,8 @@ void CsvReader::skip_line_end() {
 void CsvReader::read_record(std::vector<std::string>& fields) {
   // Reuses the memory of the previous record.
   for (std::size_t count = 1;; ++count) {
-    user_check(count <= kMostFields, "line {}: more than {} fields; is this a table?", record_line_,
-               kMostFields);
+    user_check(count <= kMaxFields, "line {}: more than {} fields; is this a table?", record_line_,
+               kMaxFields);
     if (fields.size() < count) fields.emplace_back();
     std::string& field = fields[count - 1];
     field.clear();

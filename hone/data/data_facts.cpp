@@ -25,7 +25,7 @@ constexpr std::int64_t kStrayFactor = 10;  // this many times rarer than an even
 std::string number(std::int64_t count) { return grouped(static_cast<long long>(count)); }
 
 // Returns "'bad' (3), 'good' (1)" for the first classes, without the number if it is 0.
-std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
+std::string listed_classes(const std::vector<std::size_t>& classes, const SplitFacts& facts,
                            const std::vector<std::string>& labels) {
   std::string text;
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -49,7 +49,7 @@ std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::i
 }
 
 // Returns whether a class is so much rarer than the others that it may be a mistake.
-bool is_stray(std::int64_t rows, const PartFacts& facts) {
+bool is_stray(std::int64_t rows, const SplitFacts& facts) {
   if (rows == 0 || rows >= kFewRows) return false;
   const std::int64_t all =
       std::accumulate(facts.class_rows.begin(), facts.class_rows.end(), std::int64_t{0});
@@ -58,10 +58,10 @@ bool is_stray(std::int64_t rows, const PartFacts& facts) {
 
 // Formats with two decimals, more for a narrow range and fewer for a wide one.
 std::string number_text(double value, const NumberFacts& facts) {
-  constexpr int kMostDigits = 6;
+  constexpr int kMaxDigits = 6;
   const double range = facts.greatest - facts.least;
   const int digits = range > 0 ? 2 - static_cast<int>(std::floor(std::log10(range))) : 2;
-  return fmt::format("{:.{}f}", value, std::clamp(digits, 0, kMostDigits));
+  return fmt::format("{:.{}f}", value, std::clamp(digits, 0, kMaxDigits));
 }
 
 std::string range_text(const NumberFacts& facts) {
@@ -69,7 +69,7 @@ std::string range_text(const NumberFacts& facts) {
                      number_text(facts.greatest, facts), number_text(facts.mean, facts));
 }
 
-std::string ranges_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+std::string ranges_text(const SplitFacts& facts, const std::vector<std::string>& labels) {
   if (facts.numbers.size() == 1) return "numbers " + range_text(facts.numbers[0]);
   std::string text;
   for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i) {
@@ -97,7 +97,7 @@ std::vector<NumberFacts> facts_of_numbers(const std::vector<Example>& examples) 
   return facts;
 }
 
-void count_labels(const std::vector<Example>& examples, PartFacts& facts) {
+void count_labels(const std::vector<Example>& examples, SplitFacts& facts) {
   for (const Example& example : examples) {
     bool any = false;
     for (std::size_t i = 0; i < example.targets.size(); ++i) {
@@ -109,7 +109,7 @@ void count_labels(const std::vector<Example>& examples, PartFacts& facts) {
   }
 }
 
-void count_classes(const std::vector<Example>& examples, PartFacts& facts) {
+void count_classes(const std::vector<Example>& examples, SplitFacts& facts) {
   for (const Example& example : examples) {
     const auto label = static_cast<std::size_t>(example.label);
     if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
@@ -123,7 +123,7 @@ std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
 
 // Normalizes the names of unnamed classes: "LABEL_0" becomes "0".
 std::vector<std::string> plain_names(const std::vector<std::string>& labels) {
-  if (!are_unnamed(labels)) return labels;
+  if (!names_are_indices(labels)) return labels;
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < labels.size(); ++i) numbers.push_back(std::to_string(i));
   return numbers;
@@ -134,14 +134,14 @@ std::string hash_of_texts(std::span<const std::uint64_t> texts,
                           const std::vector<Example>& examples, const LabelScheme& scheme) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < texts.size(); ++i)
-    lines.push_back(fmt::format("{:016x} {}\n", texts[i], answer_text(examples[i], scheme)));
+    lines.push_back(fmt::format("{:016x} {}\n", texts[i], label_text(examples[i], scheme)));
   std::ranges::sort(lines);
   Fingerprint print;
   for (const std::string& line : lines) print.add(line);
   return print.text();
 }
 
-void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
+void warn_of_stray_classes(const DataSet& data, const SplitFacts& facts,
                            std::vector<std::string>& warnings) {
   std::size_t strays = 0;
   for (std::size_t i = 0; i < facts.class_rows.size(); ++i) {
@@ -175,28 +175,28 @@ void warn_of_contradictions(const DataSet& data, std::vector<std::string>& warni
 
 }  // namespace
 
-std::int64_t PartFacts::effective_rows() const { return effective_examples(rows, evidence); }
+std::int64_t SplitFacts::effective_rows() const { return effective_examples(rows, evidence); }
 
-double PartFacts::majority_share() const {
+double SplitFacts::majority_share() const {
   if (rows == 0 || class_rows.empty() || task != Task::single_label)
     return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(class_rows[majority_class()]) / static_cast<double>(rows);
 }
 
-std::size_t PartFacts::majority_class() const {
+std::size_t SplitFacts::majority_class() const {
   return static_cast<std::size_t>(std::ranges::max_element(class_rows) - class_rows.begin());
 }
 
-std::size_t PartFacts::classes_present() const {
+std::size_t SplitFacts::classes_present() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(class_rows, [](std::int64_t count) { return count > 0; }));
 }
 
-PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
-                     std::span<const std::uint64_t> hashes, const LabelScheme& scheme,
-                     const RowSet& training_rows) {
-  PartFacts facts{
-      .part = part, .rows = static_cast<std::int64_t>(examples.size()), .task = scheme.task};
+SplitFacts split_facts(const std::string& split, const std::vector<Example>& examples,
+                       std::span<const std::uint64_t> hashes, const LabelScheme& scheme,
+                       const RowSet& training_rows) {
+  SplitFacts facts{
+      .split = split, .rows = static_cast<std::int64_t>(examples.size()), .task = scheme.task};
   if (scheme.task == Task::regression) {
     facts.numbers = facts_of_numbers(examples);
   } else {
@@ -289,8 +289,8 @@ DataResult data_result(const DataIdentity& identity) {
     for (const DuplicateRow& one : duplicates) rows.emplace_back(one.row, one.other_row);
     return rows;
   };
-  for (const PartFacts& facts : identity.parts) {
-    SplitResult split{.split = facts.part,
+  for (const SplitFacts& facts : identity.splits) {
+    SplitResult split{.split = facts.split,
                       .rows = facts.rows,
                       .majority_share = facts.majority_share(),
                       .duplicate_rows = facts.duplicate_rows,
@@ -309,7 +309,7 @@ DataResult data_result(const DataIdentity& identity) {
   return data;
 }
 
-std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+std::string class_counts_text(const SplitFacts& facts, const std::vector<std::string>& labels) {
   if (facts.task == Task::regression) return ranges_text(facts, labels);
   const bool several = facts.task == Task::multi_label;
   const std::string none = several ? ", none " + number(facts.unlabelled_rows) : "";
@@ -328,29 +328,30 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
   return text + none;
 }
 
-MeasuredPart measured_part(PartFacts facts, std::string origin,
-                           const std::vector<Example>& examples,
-                           std::span<const std::uint64_t> hashes,
-                           const std::vector<std::string>& labels,
-                           const std::optional<TrainedOn>& record) {
-  MeasuredPart part{.facts = std::move(facts), .origin = std::move(origin)};
+MeasuredSplit measured_split(SplitFacts facts, std::string origin,
+                             const std::vector<Example>& examples,
+                             std::span<const std::uint64_t> hashes,
+                             const std::vector<std::string>& labels,
+                             const std::optional<TrainedOn>& record) {
+  MeasuredSplit measured{.facts = std::move(facts), .origin = std::move(origin)};
   const auto count_in = [&](const RowSet& set) { return rows_in(set, hashes); };
   if (record && record->known()) {
-    part.trained_on_rows = count_in(record->trained);
-    part.chosen_on_rows = count_in(record->chosen);
+    measured.trained_on_rows = count_in(record->trained);
+    measured.chosen_on_rows = count_in(record->chosen);
     // An incomplete record does not cover everything the weights learned, so 0 rows found does not mean none.
-    if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
-    part.trained_on_more = !record->complete;
+    if (!record->complete && measured.trained_on_rows == 0) measured.trained_on_rows.reset();
+    measured.trained_on_more = !record->complete;
   }
   if (record && record->untrained())
-    part.untrained = record->nothing() ? "untrained weights" : "untrained head";
-  if (record) part.calibrated_on_rows = count_in(record->calibrated);
-  const bool classes = part.facts.task == Task::single_label;
-  if (part.facts.rows > 0 && classes && part.facts.majority_class() < labels.size())
-    part.majority_label = labels[part.facts.majority_class()];
-  if (part.facts.rows > 0 && !classes) part.answers = class_counts_text(part.facts, labels);
-  part.texts_hash = hash_of_texts(hashes, examples, {part.facts.task, plain_names(labels)});
-  return part;
+    measured.untrained = record->nothing() ? "untrained weights" : "untrained head";
+  if (record) measured.calibrated_on_rows = count_in(record->calibrated);
+  const bool classes = measured.facts.task == Task::single_label;
+  if (measured.facts.rows > 0 && classes && measured.facts.majority_class() < labels.size())
+    measured.majority_label = labels[measured.facts.majority_class()];
+  if (measured.facts.rows > 0 && !classes)
+    measured.label_summary = class_counts_text(measured.facts, labels);
+  measured.texts_hash = hash_of_texts(hashes, examples, {measured.facts.task, plain_names(labels)});
+  return measured;
 }
 
 const Fields& fields_of(const MeasuredSplitResult*) {
@@ -382,45 +383,47 @@ const Fields& fields_of(const MeasuredSplitResult*) {
                                 "Share of the most frequent class; null for other tasks.")
           .or_null(),
       field<&M::cautions>("cautions",
-                          "What makes the metrics too good or worthless, a few words each: `80 "
-                          "of them trained on`, `untrained head`."),
+                          "Reasons why the metrics are too optimistic or meaningless, a few words "
+                          "each: `80 of them trained on`, `untrained head`."),
       field<&M::measured_on>("measured_on", "The split in a sentence, with the first caution."));
   return fields;
 }
 
-MeasuredSplitResult measured_split_result(const MeasuredPart& part) {
-  return {.split = part.facts.part,
-          .n = part.facts.rows,
-          .effective_n = part.facts.effective_rows(),
-          .examples_hash = part.texts_hash,
-          .trained_on_rows = part.trained_on_rows,
-          .chosen_on_rows = part.chosen_on_rows,
-          .calibrated_on_rows = part.calibrated_on_rows,
-          .duplicate_rows = part.facts.duplicate_rows,
-          .validation_duplicate_rows = part.facts.validation_duplicate_rows,
-          .repeated_rows = part.facts.repeated_rows,
-          .majority_share = part.facts.majority_share(),
-          .cautions = cautions(part),
-          .measured_on = describe(part)};
+MeasuredSplitResult measured_split_result(const MeasuredSplit& measured) {
+  return {.split = measured.facts.split,
+          .n = measured.facts.rows,
+          .effective_n = measured.facts.effective_rows(),
+          .examples_hash = measured.texts_hash,
+          .trained_on_rows = measured.trained_on_rows,
+          .chosen_on_rows = measured.chosen_on_rows,
+          .calibrated_on_rows = measured.calibrated_on_rows,
+          .duplicate_rows = measured.facts.duplicate_rows,
+          .validation_duplicate_rows = measured.facts.validation_duplicate_rows,
+          .repeated_rows = measured.facts.repeated_rows,
+          .majority_share = measured.facts.majority_share(),
+          .cautions = cautions(measured),
+          .measured_on = describe(measured)};
 }
 
-bool is_negligible(std::int64_t count, const PartFacts& facts) { return 100 * count < facts.rows; }
+bool is_negligible(std::int64_t count, const SplitFacts& facts) { return 100 * count < facts.rows; }
 
 namespace {
 
 // The name of the validation split already says that it is used for choices.
-bool is_validation_split(const MeasuredPart& part) { return part.facts.part == "validation"; }
+bool is_validation_split(const MeasuredSplit& measured) {
+  return measured.facts.split == "validation";
+}
 
 const char* are(std::int64_t count) { return count == 1 ? "is" : "are"; }
 
 // Returns "so the metrics are too optimistic"; for few examples, "so the accuracy may be up to 0.09 points too high".
-std::string optimism_text(std::int64_t count, const MeasuredPart& part, std::string_view of = "",
-                          bool may_be_more = false) {
-  if (may_be_more || part.majority_label.empty() || !is_negligible(count, part.facts))
+std::string optimism_text(std::int64_t count, const MeasuredSplit& measured,
+                          std::string_view of = "", bool may_be_more = false) {
+  if (may_be_more || measured.majority_label.empty() || !is_negligible(count, measured.facts))
     return fmt::format("so the metrics{} are too optimistic", of);
   return fmt::format(
       "so the accuracy{} may be up to {:.2f} points too high", of,
-      std::ceil(1e4 * static_cast<double>(count) / static_cast<double>(part.facts.rows)) / 100);
+      std::ceil(1e4 * static_cast<double>(count) / static_cast<double>(measured.facts.rows)) / 100);
 }
 
 /// Cautions to include.
@@ -428,25 +431,26 @@ struct CautionChoice {
   bool with_choices = true, with_negligible = true;
 };
 
-std::vector<std::string> cautions_of(const MeasuredPart& part, CautionChoice choice) {
+std::vector<std::string> cautions_of(const MeasuredSplit& measured, CautionChoice choice) {
   std::vector<std::string> words;
-  const std::int64_t rows = part.facts.rows, trained = part.trained_on_rows.value_or(0);
+  const std::int64_t rows = measured.facts.rows, trained = measured.trained_on_rows.value_or(0);
   const auto add = [&](std::int64_t count, const char* what, std::string_view at_least = "") {
     const bool may_be_more = !at_least.empty();
-    if (count > 0 && (choice.with_negligible || may_be_more || !is_negligible(count, part.facts)))
+    if (count > 0 &&
+        (choice.with_negligible || may_be_more || !is_negligible(count, measured.facts)))
       words.push_back((count == rows ? "all" : std::string(at_least) + number(count)) + " of them" +
                       what);
   };
-  if (!part.untrained.empty()) words.push_back(part.untrained);
-  add(trained, " trained on", part.trained_on_more ? "at least " : "");
-  if (rows > 0 && !part.trained_on_rows && part.untrained.empty())
+  if (!measured.untrained.empty()) words.push_back(measured.untrained);
+  add(trained, " trained on", measured.trained_on_more ? "at least " : "");
+  if (rows > 0 && !measured.trained_on_rows && measured.untrained.empty())
     words.emplace_back("may be trained on");
-  if (part.facts.duplicate_rows > trained)
-    add(part.facts.duplicate_rows, " also in the training split");
-  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (part.is_for_choices || !choice.with_choices) return words;
-  if (part.facts.validation_duplicate_rows >= chosen)
-    add(part.facts.validation_duplicate_rows, " also in the validation split");
+  if (measured.facts.duplicate_rows > trained)
+    add(measured.facts.duplicate_rows, " also in the training split");
+  const std::int64_t chosen = measured.chosen_on_rows.value_or(0);
+  if (measured.is_for_choices || !choice.with_choices) return words;
+  if (measured.facts.validation_duplicate_rows >= chosen)
+    add(measured.facts.validation_duplicate_rows, " also in the validation split");
   else
     add(chosen, " used for choices");
   return words;
@@ -454,96 +458,100 @@ std::vector<std::string> cautions_of(const MeasuredPart& part, CautionChoice cho
 
 }  // namespace
 
-std::vector<std::string> first_of(std::vector<std::string> cautions) {
+std::vector<std::string> first_if_any(std::vector<std::string> cautions) {
   if (cautions.size() > 1) cautions.resize(1);
   return cautions;
 }
 
-std::vector<std::string> cautions(const MeasuredPart& part) { return cautions_of(part, {}); }
-
-std::vector<std::string> notable_cautions(const MeasuredPart& part) {
-  return cautions_of(part, {.with_negligible = false});
+std::vector<std::string> cautions(const MeasuredSplit& measured) {
+  return cautions_of(measured, {});
 }
 
-std::vector<std::string> first_caution(const MeasuredPart& part) {
-  return first_of(notable_cautions(part));
+std::vector<std::string> notable_cautions(const MeasuredSplit& measured) {
+  return cautions_of(measured, {.with_negligible = false});
 }
 
-std::string name_and_size(const MeasuredPart& part) {
-  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
-                   first_of(cautions_of(part, {.with_choices = !is_validation_split(part),
-                                               .with_negligible = false})));
+std::vector<std::string> first_caution(const MeasuredSplit& measured) {
+  return first_if_any(notable_cautions(measured));
 }
 
-std::string short_name_and_size(const MeasuredPart& part) {
-  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows());
+std::string name_and_size(const MeasuredSplit& measured) {
+  return split_text(
+      measured.facts.split, measured.facts.rows, measured.facts.effective_rows(),
+      first_if_any(cautions_of(
+          measured, {.with_choices = !is_validation_split(measured), .with_negligible = false})));
 }
 
-std::string describe(const MeasuredPart& part) {
+std::string short_name_and_size(const MeasuredSplit& measured) {
+  return split_text(measured.facts.split, measured.facts.rows, measured.facts.effective_rows());
+}
+
+std::string describe(const MeasuredSplit& measured) {
   std::string text = fmt::format(
       "{}: {}",
-      part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(),
-                first_of(cautions_of(part, {.with_choices = !is_validation_split(part)}))),
-      part.origin);
-  if (!part.majority_label.empty())
-    text += fmt::format("; always predicting '{}' scores {}", shown_name(part.majority_label),
-                        share_text(part.facts.majority_share()));
-  if (!part.answers.empty()) text += "; " + part.answers;
+      split_text(
+          measured.facts.split, measured.facts.rows, measured.facts.effective_rows(),
+          first_if_any(cautions_of(measured, {.with_choices = !is_validation_split(measured)}))),
+      measured.origin);
+  if (!measured.majority_label.empty())
+    text += fmt::format("; always predicting '{}' scores {}", shown_name(measured.majority_label),
+                        share_text(measured.facts.majority_share()));
+  if (!measured.label_summary.empty()) text += "; " + measured.label_summary;
   return text;
 }
 
-std::vector<std::string> warnings_of(const MeasuredPart& part,
+std::vector<std::string> warnings_of(const MeasuredSplit& measured,
                                      const std::vector<std::string>& labels) {
   std::vector<std::string> warnings;
-  const PartFacts& facts = part.facts;
-  const std::int64_t trained = part.trained_on_rows.value_or(0);
+  const SplitFacts& facts = measured.facts;
+  const std::int64_t trained = measured.trained_on_rows.value_or(0);
   if (trained > 0 && trained == facts.rows)
     warnings.push_back(fmt::format(
         "{}: the model was trained on all {} examples; the metrics show how well it learned them, "
         "not how it does on new ones",
-        facts.part, number(facts.rows)));
+        facts.split, number(facts.rows)));
   else if (trained > facts.duplicate_rows)
     warnings.push_back(fmt::format("{}: the model was trained on {}{} of {} examples, {}",
-                                   facts.part, part.trained_on_more ? "at least " : "",
+                                   facts.split, measured.trained_on_more ? "at least " : "",
                                    number(trained), number(facts.rows),
-                                   optimism_text(trained, part, "", part.trained_on_more)));
-  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
+                                   optimism_text(trained, measured, "", measured.trained_on_more)));
+  const std::int64_t chosen = measured.chosen_on_rows.value_or(0);
   const bool in_both = facts.duplicate_rows > 0 && facts.validation_duplicate_rows > 0;
   if (in_both)
     warnings.push_back(fmt::format(
         "{} of {} {} examples {} also in the training split and {} in the validation split, {}{}",
-        number(facts.duplicate_rows), number(facts.rows), facts.part, are(facts.duplicate_rows),
+        number(facts.duplicate_rows), number(facts.rows), facts.split, are(facts.duplicate_rows),
         number(facts.validation_duplicate_rows),
-        optimism_text(facts.duplicate_rows + facts.validation_duplicate_rows, part),
+        optimism_text(facts.duplicate_rows + facts.validation_duplicate_rows, measured),
         named_duplicates(facts.duplicates, facts.duplicate_rows)));
   else if (facts.validation_duplicate_rows > 0)
     warnings.push_back(fmt::format(
         "{} of {} {} examples {} also in the validation split, where choices are made, {}{}",
-        number(facts.validation_duplicate_rows), number(facts.rows), facts.part,
+        number(facts.validation_duplicate_rows), number(facts.rows), facts.split,
         are(facts.validation_duplicate_rows),
-        optimism_text(facts.validation_duplicate_rows, part, " of the chosen model"),
+        optimism_text(facts.validation_duplicate_rows, measured, " of the chosen model"),
         named_duplicates(facts.validation_duplicates, facts.validation_duplicate_rows)));
-  if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // its name says so
-    warnings.push_back(fmt::format("{}: {} of {} examples were used for choices, {}", facts.part,
+  if (chosen > facts.validation_duplicate_rows && facts.split != "validation")  // its name says so
+    warnings.push_back(fmt::format("{}: {} of {} examples were used for choices, {}", facts.split,
                                    number(chosen), number(facts.rows),
-                                   optimism_text(chosen, part)));
+                                   optimism_text(chosen, measured)));
   if (facts.duplicate_rows > 0 && !in_both)
     warnings.push_back(fmt::format("{} of {} {} examples {} also in the training split, {}{}",
-                                   number(facts.duplicate_rows), number(facts.rows), facts.part,
+                                   number(facts.duplicate_rows), number(facts.rows), facts.split,
                                    are(facts.duplicate_rows),
-                                   optimism_text(facts.duplicate_rows, part),
+                                   optimism_text(facts.duplicate_rows, measured),
                                    named_duplicates(facts.duplicates, facts.duplicate_rows)));
   if (is_notably_less(facts.effective_rows(), facts.rows))
     warnings.push_back(
         fmt::format("{}: {} of {} rows repeat an earlier one; intervals and verdicts use an "
                     "effective sample size of {}: n² / Σ m², where an example occurs in m rows",
-                    facts.part, number(facts.repeated_rows), number(facts.rows),
+                    facts.split, number(facts.repeated_rows), number(facts.rows),
                     number(facts.effective_rows())));
-  if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
+  if (facts.rows > 0 && facts.classes_present() == 1 && !measured.majority_label.empty()) {
     warnings.push_back(
         fmt::format("{}: all {} examples are '{}'; metrics on one class do not show whether the "
                     "model distinguishes it from others",
-                    facts.part, number(facts.rows), shown_name(part.majority_label)));
+                    facts.split, number(facts.rows), shown_name(measured.majority_label)));
     return warnings;
   }
   for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i)
@@ -551,29 +559,29 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
       warnings.push_back(
           fmt::format("{}: '{}' is {} for all {} examples; metrics on one value do not show "
                       "whether the model distinguishes examples",
-                      facts.part, shown_name(labels[i]),
+                      facts.split, shown_name(labels[i]),
                       number_text(facts.numbers[i].mean, facts.numbers[i]), number(facts.rows)));
   std::vector<std::size_t> none, few;
   for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
     if (facts.class_rows[i] < kFewRows) (facts.class_rows[i] == 0 ? none : few).push_back(i);
   if (facts.rows > 0 && !none.empty())
     warnings.push_back(fmt::format("{}: no examples of {}, so their metrics are unknown",
-                                   facts.part, listed_classes(none, facts, labels)));
+                                   facts.split, listed_classes(none, facts, labels)));
   if (facts.rows > 0 && !few.empty())
     warnings.push_back(fmt::format("{}: very few examples of {}, so their metrics are uncertain",
-                                   facts.part, listed_classes(few, facts, labels)));
+                                   facts.split, listed_classes(few, facts, labels)));
   return warnings;
 }
 
 // Outputs of new weights are near 0, and one step moves them by about the learning rate.
-void warn_of_far_numbers(const PartFacts& facts, const std::vector<std::string>& labels,
+void warn_of_far_numbers(const SplitFacts& facts, const std::vector<std::string>& labels,
                          std::vector<std::string>& warnings) {
-  constexpr double kFarthest = 100, kLeastRange = 0.05;
+  constexpr double kFarthest = 100, kMinRange = 0.05;
   for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i) {
     const NumberFacts& one = facts.numbers[i];
     const double range = one.greatest - one.least;
     const double farthest = std::max(std::abs(one.least), std::abs(one.greatest));
-    if (range == 0 || (farthest <= kFarthest && range >= kLeastRange)) continue;
+    if (range == 0 || (farthest <= kFarthest && range >= kMinRange)) continue;
     warnings.push_back(
         fmt::format("train: '{}' ranges {}; a new model predicts numbers near 0 and learns best "
                     "from numbers that spread by about 1: train on (x - {}) / {:.3g}, and convert "
@@ -584,8 +592,8 @@ void warn_of_far_numbers(const PartFacts& facts, const std::vector<std::string>&
 
 std::vector<std::string> training_warnings(const DataSet& data) {
   std::vector<std::string> warnings;
-  const PartFacts facts =
-      part_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
+  const SplitFacts facts =
+      split_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
   if (facts.rows == 0 || data.label_names.empty()) return warnings;
   warn_of_stray_classes(data, facts, warnings);
   warn_of_contradictions(data, warnings);

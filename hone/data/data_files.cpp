@@ -78,7 +78,7 @@ std::string split_names_of(const std::vector<const NamedSplit*>& splits) {
 }
 
 // Takes the split named like the role, else the first by name; all of them if they are merged.
-void take_role(const FolderSplits& folder, SplitRole role, DataFiles& files) {
+void assign_role(const FolderSplits& folder, SplitRole role, DataFiles& files) {
   std::vector<const NamedSplit*> own;
   for (const NamedSplit& split : folder.splits)
     if (split.role == role) own.push_back(&split);
@@ -113,27 +113,27 @@ const NamedSplit& find_named(const FolderSplits& folder, const std::string& name
 }
 
 DataFiles files_of_splits(const FolderSplits& folder, const std::string& source,
-                          const std::string& asked) {
+                          const std::string& requested) {
   DataFiles files{.notes = folder.notes, .named = folder.splits};
-  if (!is_role_or_all(asked)) {
-    const NamedSplit& split = find_named(folder, asked, source);
-    files.asked = {asked, split.role.value_or(SplitRole::test)};
-    files_of(files, files.asked->second) = split.files;
+  if (!is_role_or_all(requested)) {
+    const NamedSplit& split = find_named(folder, requested, source);
+    files.requested = {requested, split.role.value_or(SplitRole::test)};
+    files_of(files, files.requested->second) = split.files;
   }
   for (const SplitRole role : kRoles) {
-    if (!files.asked || files.asked->second != role) take_role(folder, role, files);
+    if (!files.requested || files.requested->second != role) assign_role(folder, role, files);
     check_split(files_of(files, role));
   }
   std::vector<const NamedSplit*> others;
   for (const NamedSplit& split : folder.splits)
-    if (!split.role && split.name != asked) others.push_back(&split);
+    if (!split.role && split.name != requested) others.push_back(&split);
   if (!others.empty())
     files.notes.push_back(fmt::format(
         "left out: the splits {}; --split takes one of them by its name", split_names_of(others)));
   return files;
 }
 
-DataFiles files_of_glob(const fs::path& pattern, const std::string& asked) {
+DataFiles files_of_glob(const fs::path& pattern, const std::string& requested) {
   const fs::path folder = pattern.has_parent_path() ? pattern.parent_path() : fs::path(".");
   user_check(is_folder(folder), "data '{}': no such folder: {}", pattern.string(), folder.string());
   const Paths entries = visible_entries(folder);
@@ -148,7 +148,7 @@ DataFiles files_of_glob(const fs::path& pattern, const std::string& asked) {
   const bool one = std::ranges::all_of(
       splits.splits, [&](const NamedSplit& split) { return split.role == splits.splits[0].role; });
   if (one) splits.splits = {{"train", SplitRole::train, files}};
-  return files_of_splits(splits, pattern.string(), asked);
+  return files_of_splits(splits, pattern.string(), requested);
 }
 
 /// "FOLDER?config=NAME", like datasets.load_dataset(FOLDER, NAME).
@@ -165,12 +165,12 @@ std::optional<FolderConfig> folder_config(const std::string& source) {
     return std::nullopt;
   const std::string assignment = source.substr(question + 1);
   user_check(assignment.starts_with(kConfig),
-             "data '{}': expected config=NAME behind the '?', got '{}'", source, assignment);
+             "data '{}': expected config=NAME after the '?', got '{}'", source, assignment);
   return FolderConfig{source.substr(0, question), assignment.substr(kConfig.size())};
 }
 
 // Throws if a name similar to the missing path exists in the same folder.
-void check_no_slip(fs::path source) {
+void check_not_misspelled(fs::path source) {
   if (!source.has_filename()) source = source.parent_path();  // "data/"
   std::vector<std::string> names;
   std::error_code error;
@@ -193,8 +193,8 @@ bool is_role_or_all(const std::string& split) {
 }
 
 DataFiles find_data_files(const std::string& source, const std::string& split) {
-  if (const auto asked = folder_config(source))
-    return files_of_splits(find_folder_splits(asked->folder, asked->config), source, split);
+  if (const auto requested = folder_config(source))
+    return files_of_splits(find_folder_splits(requested->folder, requested->config), source, split);
   if (is_folder(source))
     return files_of_splits(
         is_saved_dataset(source) ? read_saved_dataset(source) : find_folder_splits(source), source,
@@ -205,7 +205,7 @@ DataFiles find_data_files(const std::string& source, const std::string& split) {
     return {.train = {source}};
   }
   if (source.find_first_of("*?") != std::string::npos) return files_of_glob(source, split);
-  check_no_slip(source);
+  check_not_misspelled(source);
   fail(
       "data '{}': no such file or folder; expected a folder, one of {}, or synth:NAME; nothing is "
       "downloaded",

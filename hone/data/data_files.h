@@ -24,7 +24,7 @@ struct DataFiles {
   std::vector<std::string> notes = {};  ///< choices made and files left out
   std::vector<NamedSplit> named = {};   ///< all splits of a folder
   /// The split that was requested by its own name, and the role that it takes here.
-  std::optional<std::pair<std::string, SplitRole>> asked = {};
+  std::optional<std::pair<std::string, SplitRole>> requested = {};
 };
 
 /// Finds the files of `source`.

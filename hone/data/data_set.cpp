@@ -20,40 +20,40 @@
 namespace hone {
 namespace {
 
-struct PartOfData {
+struct SplitOfData {
   const char* name;
   std::vector<Example>* examples;
 };
 
-std::vector<PartOfData> parts_of(DataSet& data) {
-  std::vector<PartOfData> parts;
-  for (const PartOfData& part :
-       {PartOfData{"train", &data.train}, PartOfData{"validation", &data.validation},
-        PartOfData{"test", &data.test}})
-    if (!part.examples->empty()) parts.push_back(part);
-  return parts;
+std::vector<SplitOfData> splits_of(DataSet& data) {
+  std::vector<SplitOfData> splits;
+  for (const SplitOfData& of_split :
+       {SplitOfData{"train", &data.train}, SplitOfData{"validation", &data.validation},
+        SplitOfData{"test", &data.test}})
+    if (!of_split.examples->empty()) splits.push_back(of_split);
+  return splits;
 }
 
 // Returns "reviews.csv: 40 examples" or "aclImdb: 25000 train, 25000 test".
 std::string description(const std::string& source, DataSet& data) {
-  const std::vector<PartOfData> parts = parts_of(data);
+  const std::vector<SplitOfData> splits = splits_of(data);
   std::string text;
-  for (const PartOfData& part : parts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part.examples->size(),
-                        parts.size() > 1 ? part.name : "examples");
+  for (const SplitOfData& of_split : splits)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", of_split.examples->size(),
+                        splits.size() > 1 ? of_split.name : "examples");
   return fmt::format("{}: {}", source, text);
 }
 
 void warn_of_empty_texts(DataSet& data) {
-  const std::vector<PartOfData> parts = parts_of(data);
-  for (const PartOfData& part : parts) {
+  const std::vector<SplitOfData> splits = splits_of(data);
+  for (const SplitOfData& of_split : splits) {
     const auto count =
-        std::count_if(part.examples->begin(), part.examples->end(),
+        std::count_if(of_split.examples->begin(), of_split.examples->end(),
                       [](const Example& example) { return trim(example.text).empty(); });
     if (count > 0)
       data.warnings.push_back(fmt::format(
-          "{}{} of {} texts {} empty", parts.size() > 1 ? fmt::format("{}: ", part.name) : "",
-          grouped(count), grouped(std::ssize(*part.examples)), count == 1 ? "is" : "are"));
+          "{}{} of {} texts {} empty", splits.size() > 1 ? fmt::format("{}: ", of_split.name) : "",
+          grouped(count), grouped(std::ssize(*of_split.examples)), count == 1 ? "is" : "are"));
   }
 }
 
@@ -61,9 +61,9 @@ void warn_of_empty_texts(DataSet& data) {
 std::string hash_of(DataSet& data, const std::function<std::string(std::size_t)>& answer) {
   Fingerprint print;
   std::size_t row = 0;
-  for (const PartOfData& part : parts_of(data)) {
-    print.add(fmt::format("{} {}\n", part.name, part.examples->size()));
-    for (const Example& example : *part.examples)
+  for (const SplitOfData& of_split : splits_of(data)) {
+    print.add(fmt::format("{} {}\n", of_split.name, of_split.examples->size()));
+    for (const Example& example : *of_split.examples)
       print.add(fmt::format("{:016x} {}\n", row_hash(example), answer(row++)));
   }
   return print.text();
@@ -72,38 +72,39 @@ std::string hash_of(DataSet& data, const std::function<std::string(std::size_t)>
 // Returns the examples of all splits in order.
 std::vector<Example*> examples_of(DataSet& data) {
   std::vector<Example*> examples;
-  for (const PartOfData& part : parts_of(data))
-    for (Example& example : *part.examples) examples.push_back(&example);
+  for (const SplitOfData& of_split : splits_of(data))
+    for (Example& example : *of_split.examples) examples.push_back(&example);
   return examples;
 }
 
 // Reports several empty labels at once; `LabelTable` reports a single one.
-void check_labels_are_there(const WrittenData& written, const AnswerPlace& place) {
+void check_labels_are_there(const RawDataSet& written, const LabelPlace& place) {
   constexpr std::size_t kNamed = 4;
   std::vector<std::string> places;
   std::size_t empty = 0;
-  for (std::size_t row = 0; row < written.answers.size(); ++row)
-    if (trim(written.answers[row].value).empty() && ++empty <= kNamed) places.push_back(place(row));
+  for (std::size_t row = 0; row < written.raw_labels.size(); ++row)
+    if (trim(written.raw_labels[row].value).empty() && ++empty <= kNamed)
+      places.push_back(place(row));
   if (empty < 2) return;
   fail(
       "{}: the label is empty, as in {} of {} rows: also {}{}; give these rows a label or leave "
       "them out, as they can be neither learned from nor measured",
-      places.front(), grouped(static_cast<long long>(empty)), grouped(std::ssize(written.answers)),
-      fmt::join(places.begin() + 1, places.end(), ", "),
+      places.front(), grouped(static_cast<long long>(empty)),
+      grouped(std::ssize(written.raw_labels)), fmt::join(places.begin() + 1, places.end(), ", "),
       empty > kNamed ? fmt::format(" and {} more", empty - kNamed) : "");
 }
 
 // Each split has its own `LabelTable`, so label numbers are offset by those of earlier splits.
-void take_classes(DataSet& data, const WrittenData& written, const KnownClasses& known,
-                  const AnswerPlace& place) {
+void set_labels(DataSet& data, const RawDataSet& written, const KnownClasses& known,
+                const LabelPlace& place) {
   check_labels_are_there(written, place);
-  std::vector<WrittenLabel> labels;
+  std::vector<DistinctLabel> labels;
   std::size_t row = 0;
-  for (const PartOfData& part : parts_of(data)) {
+  for (const SplitOfData& of_split : splits_of(data)) {
     LabelTable table;
-    for (Example& example : *part.examples) {
+    for (Example& example : *of_split.examples) {
       example.label = static_cast<std::int32_t>(labels.size()) +
-                      table.number_of(written.answers[row].value, [&] { return place(row); });
+                      table.number_of(written.raw_labels[row].value, [&] { return place(row); });
       ++row;
     }
     labels.insert(labels.end(), table.labels().begin(), table.labels().end());
@@ -119,7 +120,7 @@ void take_classes(DataSet& data, const WrittenData& written, const KnownClasses&
 }
 
 // Sets the numbers, or the presence of labels.
-void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
+void set_targets(DataSet& data, Targets targets, const LabelPlace& place) {
   const std::vector<Example*> examples = examples_of(data);
   for (std::size_t row = 0; row < examples.size(); ++row)
     examples[row]->targets = std::move(targets.rows[row]);
@@ -133,30 +134,31 @@ void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
 }
 
 // Converts written labels to classes, numbers or sets of labels.
-DataSet finish(WrittenData written, const DataOptions& options) {
+DataSet finish(RawDataSet written, const DataOptions& options) {
   DataSet data = std::move(written.data);
   const std::vector<Example*> examples = examples_of(data);
   const KnownClasses known{written.class_names, options.label_names,
                            parse_label_map(options.label_map)};
-  const AnswerPlace place = [&](std::size_t row) {
+  const LabelPlace place = [&](std::size_t row) {
     const std::string where = place_of(*examples[row], data.files);
     return written.by_folder ? fs::path(where).parent_path().string() : where;
   };
-  if (written.answers.empty()) {
+  if (written.raw_labels.empty()) {
     data.hash = hash_of(data, [](std::size_t) { return ""; });
   } else if (written.task == Task::single_label) {
-    take_classes(data, written, known, place);
-    data.hash = hash_of(
-        data, [&](std::size_t row) { return LabelTable::canonical(written.answers[row].value); });
+    set_labels(data, written, known, place);
+    data.hash = hash_of(data, [&](std::size_t row) {
+      return LabelTable::canonical(written.raw_labels[row].value);
+    });
   } else {
     data.task = written.task;
     Targets targets =
         data.task == Task::regression
-            ? read_numbers(std::move(written.answers), written.columns, known, place, data.notes)
-            : read_label_sets(std::move(written.answers), written.columns, known, place,
+            ? read_numbers(std::move(written.raw_labels), written.columns, known, place, data.notes)
+            : read_label_sets(std::move(written.raw_labels), written.columns, known, place,
                               data.notes);
     data.hash = hash_of(data, [&](std::size_t row) { return targets.written[row]; });
-    take_targets(data, std::move(targets), place);
+    set_targets(data, std::move(targets), place);
   }
   data.description = description(options.source, data);
   warn_of_empty_texts(data);
@@ -165,7 +167,7 @@ DataSet finish(WrittenData written, const DataOptions& options) {
 
 // Matches the generator's class names with those of the model, which may differ.
 void match_made_classes(DataSet& data, const DataOptions& options) {
-  std::vector<WrittenLabel> labels;
+  std::vector<DistinctLabel> labels;
   for (std::size_t i = 0; i < data.label_names.size(); ++i)
     labels.push_back({std::to_string(i), options.source});
   const KnownClasses known{data.label_names, options.label_names,
@@ -179,12 +181,12 @@ void match_made_classes(DataSet& data, const DataOptions& options) {
 DataSet make(const DataOptions& options) {
   DataSet data = make_synthetic(parse_synthetic(options.source));
   user_check(!options.task || options.task == data.task,
-             "data '{}': its labels are for {}, those asked for are for {}; give other data, or "
-             "another `problem_type`",
+             "data '{}': its labels are for {}, but the task is {}; use other data, or another "
+             "`problem_type`",
              options.source, to_string(data.task), to_string(options.task.value_or(data.task)));
   const std::vector<Example*> examples = examples_of(data);
   data.hash =
-      hash_of(data, [&](std::size_t row) { return answer_text(*examples[row], data.scheme()); });
+      hash_of(data, [&](std::size_t row) { return label_text(*examples[row], data.scheme()); });
   if (data.task == Task::single_label) match_made_classes(data, options);
   return data;
 }
@@ -209,7 +211,7 @@ std::vector<std::string_view> texts_of(std::span<const Example> examples) {
   return texts;
 }
 
-std::string answer_text(const Example& example, const LabelScheme& scheme) {
+std::string label_text(const Example& example, const LabelScheme& scheme) {
   if (scheme.task == Task::regression) return numbers_text(example.targets);
   if (scheme.task == Task::single_label) {
     const auto label = static_cast<std::size_t>(example.label);

@@ -31,7 +31,7 @@ struct Example {
   std::int64_t row = 0;
   /// Fingerprint of an image's bytes; `text` is its name. 0: not an image.
   std::uint64_t image_hash = 0;
-  /// For measured examples: training or choices used this text (see `measured_texts`).
+  /// For measured examples: training or choices used this text (see `evaluation_examples`).
   bool seen = false;
 };
 
@@ -79,8 +79,8 @@ struct DataSet {
   /// The first place of every class or label ("reviews.csv: line 7"); empty if unknown.
   std::vector<std::string> label_places = {};
   std::vector<ReadFile> files = {};  ///< origins of the examples
-  /// See `DataFiles::asked`.
-  std::optional<std::pair<std::string, SplitRole>> asked_split = {};
+  /// See `DataFiles::requested`.
+  std::optional<std::pair<std::string, SplitRole>> requested_split = {};
   NamedColumns columns = {};  ///< tables: the columns that were read, and the form
   /// "the label column was guessed: stars; `label_column` names another", if other columns may be the label.
   std::string guessed = {};
@@ -90,7 +90,7 @@ struct DataSet {
 
 /// Returns the label in the data's own words: the name of the class, the sorted names of the labels as a JSON array, or
 /// the numbers.
-std::string answer_text(const Example& example, const LabelScheme& scheme);
+std::string label_text(const Example& example, const LabelScheme& scheme);
 
 /// Returns "reviews.csv: line 7"; "" for an example that was not read from a file.
 std::string place_of(const Example& example, const std::vector<ReadFile>& files);
@@ -102,8 +102,7 @@ struct DataOptions {
   std::string text_column = {};
   std::string text_pair_column = {};  ///< the second text of a pair; empty: single texts
   std::string label_column = {};
-  std::string id_column =
-      {};  ///< identifies displayed rows; empty: id, or row numbers
+  std::string id_column = {};  ///< identifies displayed rows; empty: id, or row numbers
   TableForm form = {};
   /// The columns that the model was trained on: used if the file has them and none are given above.
   NamedColumns remembered = {};

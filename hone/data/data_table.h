@@ -17,12 +17,11 @@ namespace hone {
 /// Texts and label of one record as they are written; empty if no column was chosen.
 struct Record {
   std::string text = {}, text_pair = {};
-  WrittenAnswer answer = {};
+  RawLabel raw_label = {};
   /// The values as they are written; also empty for null. A label of several columns is a JSON array of their values.
   std::string id = {}, gold = {};
-  std::int64_t number = 0;  ///< line or row, from 1
-  std::int64_t replaced_bytes =
-      0;  ///< ill-formed UTF-8 sequences that were replaced
+  std::int64_t number = 0;          ///< line or row, from 1
+  std::int64_t replaced_bytes = 0;  ///< ill-formed UTF-8 sequences that were replaced
 };
 
 /// A file that has been opened but not read.

@@ -43,7 +43,7 @@ void fit_fields(std::int64_t line, const std::vector<DataColumn>& columns, RowFi
 std::vector<RowFields> first_rows(CsvReader& reader) {
   std::vector<RowFields> rows;
   RowFields fields;
-  while (rows.size() < kRowsToSee && reader.next(fields)) rows.push_back(fields);
+  while (rows.size() < kPreviewRows && reader.next(fields)) rows.push_back(fields);
   return rows;
 }
 
@@ -75,11 +75,11 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
     }
     record.text = std::move(fields[text]);
     if (pairs) record.text_pair = std::move(fields[pair]);
-    if (labels.size() == 1) record.answer.value = std::move(fields[labels[0]]);
-    record.answer.many = labels.size() > 1;
-    if (record.answer.many)
+    if (labels.size() == 1) record.raw_label.value = std::move(fields[labels[0]]);
+    record.raw_label.many = labels.size() > 1;
+    if (record.raw_label.many)
       for (const std::size_t label : labels)
-        record.answer.values.push_back(std::move(fields[label]));
+        record.raw_label.values.push_back(std::move(fields[label]));
   }
   return records;
 }

@@ -26,7 +26,8 @@ bool is_pairs(std::span<const Example> examples) {
                      [](const Example& example) { return example.text_pair.has_value(); });
 }
 
-constexpr std::int64_t kShareOfFirst = 16;  // one text in this many predicts the memory of the others
+constexpr std::int64_t kShareOfFirst =
+    16;  // one text in this many predicts the memory of the others
 
 // Predicts the memory of the others from the first `count` texts.
 void predict_others(const EncodedSet& set, std::int64_t count) {
@@ -64,7 +65,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
     Encoding encoding =
         example.text_pair
             ? tokenizer.encode_pair(example.text, *example.text_pair, max_length, truncation)
-            : tokenizer.encode_with_facts(example.text, max_length, truncation);
+            : tokenizer.encode_text(example.text, max_length, truncation);
     set.ids[i] = std::move(encoding.ids);
     set.labels[i] = example.label;
     if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;

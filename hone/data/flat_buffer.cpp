@@ -6,7 +6,7 @@ namespace {
 // Returns the target of the offset at `position`.
 std::size_t target_of(std::string_view buffer, std::size_t position) {
   const std::size_t target = position + number_at<std::uint32_t>(buffer, position);
-  user_check(target < buffer.size(), "an offset points behind the end; the file is damaged");
+  user_check(target < buffer.size(), "an offset points past the end; the file is damaged");
   return target;
 }
 
@@ -18,7 +18,7 @@ FlatTable::FlatTable(std::string_view buffer, std::size_t position)
     : buffer_(buffer), position_(position) {
   const auto back = number_at<std::int32_t>(buffer, position);
   const std::int64_t fields = static_cast<std::int64_t>(position) - back;
-  user_check(fields >= 0, "a table's fields lie before the beginning; the file is damaged");
+  user_check(fields >= 0, "a table's fields start before the beginning; the file is damaged");
   fields_ = static_cast<std::size_t>(fields);
   fields_bytes_ = number_at<std::uint16_t>(buffer, fields_);
 }
@@ -44,7 +44,7 @@ FlatVector FlatTable::vector(int field, std::size_t size) const {
   const std::size_t begin = target_of(buffer_, at);
   const std::size_t count = number_at<std::uint32_t>(buffer_, begin);
   user_check(count <= (buffer_.size() - begin - 4) / size,
-             "a list goes on behind the end; the file is damaged");
+             "a list extends past the end; the file is damaged");
   return {buffer_, begin + 4, count};
 }
 

@@ -15,7 +15,7 @@ namespace hone {
 template <typename Number>
 Number number_at(std::string_view bytes, std::size_t position) {
   user_check(position <= bytes.size() && sizeof(Number) <= bytes.size() - position,
-             "a number lies behind the end; the file is damaged");
+             "a number is past the end; the file is damaged");
   Number number;
   std::memcpy(&number, bytes.data() + position, sizeof(Number));
   return number;

@@ -184,10 +184,10 @@ FolderSplits make_splits(const std::vector<Found>& found, const Paths& files) {
 }
 
 FolderSplits without_names(const Paths& files, const fs::path& root) {
-  const auto is_like_the_first = [&](const fs::path& file) {
+  const auto has_first_ending = [&](const fs::path& file) {
     return labelled_file_ending(file) == labelled_file_ending(files[0]);
   };
-  if (!std::ranges::all_of(files, is_like_the_first)) refuse_folder(root);
+  if (!std::ranges::all_of(files, has_first_ending)) refuse_folder(root);
   std::vector<Found> found;
   for (const fs::path& file : files) {
     found.push_back(found_by_name(file, root));
@@ -247,8 +247,8 @@ Paths files_of_card(const CardConfig& config, const std::vector<std::string>& gl
         if (card_glob_match(glob, file.lexically_relative(root))) chosen.push_back(file);
     }
     user_check(chosen.size() > before,
-               "{}: config '{}': no data file is called '{}'; there are: {}; fetch the files, or "
-               "set data_files right",
+               "{}: config '{}': no data file is called '{}'; there are: {}; download the files, "
+               "or fix data_files",
                where, shown_name(config.name), shown_name(glob),
                files.empty() ? "none" : listed_paths(files, root));
   }
@@ -273,8 +273,8 @@ FolderSplits splits_of_card(const CardConfig& config, const fs::path& folder) {
   }
   if (!config.other_keys.empty())
     splits.notes.push_back(
-        fmt::format("the config '{}' in README.md has {}, which hone does not read: the form of "
-                    "the files is looked at, and options set it",
+        fmt::format("the config '{}' in README.md has {}, which hone does not read; hone detects "
+                    "the file format, and options override it",
                     shown_name(config.name),
                     shown_name(fmt::format("{}", fmt::join(config.other_keys, ", ")))));
   return splits;

@@ -61,7 +61,7 @@ std::string gunzip(std::string_view packed, std::string_view where, std::size_t 
     user_check(status == Z_OK || member_ended,
                "{}: {} at byte {} of {}; fetch the file again, or unpack it with gunzip", where,
                status == Z_BUF_ERROR ? "the gzip data is cut off"
-                                     : "this is no gzip file, or a damaged one",
+                                     : "this is not a gzip file, or it is damaged",
                taken, packed.size());
   }
   text.resize(size);

@@ -71,7 +71,7 @@ bool is_repeated(const RowFields& first, std::size_t column, std::span<const Row
 
 bool are_numbers(const RowFields& values) {
   return std::ranges::all_of(
-      values, [](const std::string& value) { return written_number(value).has_value(); });
+      values, [](const std::string& value) { return parse_decimal(value).has_value(); });
 }
 
 // Returns whether the first row contains given names, or usual names that are not values of their columns.
@@ -109,7 +109,7 @@ std::string why_data(const RowFields& first, std::span<const RowFields> rows) {
     if (trim(field).empty()) continue;
     const RowFields below = column_of(rows, i);
     const std::string shown = shorten(field, 40);
-    if (written_number(field) && are_numbers(below))
+    if (parse_decimal(field) && are_numbers(below))
       return fmt::format("'{}' is a number, as below it", shown);
     if (is_repeated(first, i, rows)) return fmt::format("'{}' is also a value below it", shown);
     if (field.size() > kLongestHeading || (first.size() == 1 && words_in(field) >= kWordsOfText))
@@ -149,7 +149,7 @@ RowColumns name_columns(const RowFields& first, std::span<const RowFields> rows,
   std::vector<ColumnPreview> values(first.size());
   const auto add = [&](const RowFields& row) {
     for (std::size_t i = 0; i < std::min(row.size(), values.size()); ++i)
-      values[i].add(row[i], !written_number(row[i]));
+      values[i].add(row[i], !parse_decimal(row[i]));
   };
   if (!table.header) add(first);
   for (const RowFields& row : rows) add(row);
@@ -161,7 +161,7 @@ RowColumns name_columns(const RowFields& first, std::span<const RowFields> rows,
       if (i < shown.size()) column.first_value = shown[i];
     }
     if (!numbered && trim(first[i]).empty())
-      column = {.name = fmt::format("Unnamed: {}", i), .words = false, .named = false};
+      column = {.name = fmt::format("Unnamed: {}", i), .is_text = false, .named = false};
     table.columns.push_back(std::move(column));
   }
   return table;

@@ -12,7 +12,7 @@ namespace hone {
 using RowFields = std::vector<std::string>;
 
 /// The maximum number of rows that are examined after the first.
-inline constexpr std::size_t kRowsToSee = 100;
+inline constexpr std::size_t kPreviewRows = 100;
 
 struct RowColumns {
   bool header =

@@ -27,9 +27,9 @@ struct Decoded {
 
   // Allocates the image; returns false if it is empty or too large.
   bool take_size(std::int64_t height, std::int64_t width) {
-    if (height < 1 || width < 1 || height > kMostPicturePixels / width) {
+    if (height < 1 || width < 1 || height > kMaxPicturePixels / width) {
       problem = fmt::format("a picture of {} x {} pixels; expected 1 to {} pixels", height, width,
-                            kMostPicturePixels);
+                            kMaxPicturePixels);
       return false;
     }
     picture = {height, width, kColours};
@@ -52,7 +52,7 @@ void read_png_bytes(png_structp png, png_bytep to, std::size_t size) {
 
 [[noreturn]] void leave_png(png_structp png, png_const_charp message) {
   auto* const decoded = static_cast<Decoded*>(png_get_error_ptr(png));
-  decoded->problem = fmt::format("no PNG that can be read: {}", message);
+  decoded->problem = fmt::format("cannot read the PNG: {}", message);
   std::longjmp(decoded->back, 1);
 }
 
@@ -94,7 +94,7 @@ void decode_png(Decoded& decoded) {
   auto* const decoded = static_cast<Decoded*>(decoder->client_data);
   char message[JMSG_LENGTH_MAX];
   decoder->err->format_message(decoder, message);
-  decoded->problem = fmt::format("no JPEG that can be read: {}", static_cast<char*>(message));
+  decoded->problem = fmt::format("cannot read the JPEG: {}", static_cast<char*>(message));
   std::longjmp(decoded->back, 1);
 }
 
@@ -166,7 +166,7 @@ Picture decode_picture(std::string_view bytes, std::int64_t channels) {
   } else if (bytes.starts_with("\xff\xd8\xff")) {
     decode_jpeg(decoded);
   } else {
-    decoded.problem = "no picture; expected a PNG or a JPEG";
+    decoded.problem = "not an image; expected a PNG or a JPEG";
   }
   user_check(decoded.problem.empty(), "{}", decoded.problem);
   return channels == 1 ? brightness(decoded.picture) : std::move(decoded.picture);

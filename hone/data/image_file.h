@@ -20,14 +20,14 @@ struct Picture {
 };
 
 /// Pillow's limit for decompression bombs: 256 MiB with three channels.
-inline constexpr std::int64_t kMostPicturePixels = std::int64_t{1024} * 1024 * 1024 / 4 / 3;
+inline constexpr std::int64_t kMaxPicturePixels = std::int64_t{1024} * 1024 * 1024 / 4 / 3;
 
 /// Returns whether a file name ends in .png, .jpg or .jpeg, in any case.
 bool is_picture_name(std::string_view name);
 
 /// Decodes a PNG or JPEG, recognized by its first bytes, to 3 channels or 1. The values equal those of Pillow's
 /// `convert`, except for 16-bit grayscale: the upper eight bits are used. Transparency is dropped, and EXIF orientation
-/// ignored. Throws `UserError` for other, damaged or truncated files, CMYK JPEGs, more than `kMostPicturePixels`, and
+/// ignored. Throws `UserError` for other, damaged or truncated files, CMYK JPEGs, more than `kMaxPicturePixels`, and
 /// other numbers of channels.
 Picture decode_picture(std::string_view bytes, std::int64_t channels);
 

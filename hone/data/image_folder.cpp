@@ -52,7 +52,7 @@ std::vector<Example>& examples_of_role(DataSet& data, SplitRole role) {
 }
 
 // Appends the examples of a split; returns the number of files left out.
-std::size_t read_classes(const fs::path& folder, WrittenData& written,
+std::size_t read_classes(const fs::path& folder, RawDataSet& written,
                          std::vector<Example>& examples) {
   std::size_t left_out = 0;
   for (const fs::path& of_class : visible(folder, /*folders=*/true)) {
@@ -67,7 +67,7 @@ std::size_t read_classes(const fs::path& folder, WrittenData& written,
       examples.push_back(
           {.text = picture.string(), .file = static_cast<std::int32_t>(written.data.files.size())});
       written.data.files.push_back({picture.string(), ""});
-      written.answers.push_back({.value = of_class.filename().string()});
+      written.raw_labels.push_back({.value = of_class.filename().string()});
     }
   }
   return left_out;
@@ -79,13 +79,12 @@ bool is_image_folder(const fs::path& folder) {
   return has_classes(folder) || !splits_in(folder).empty();
 }
 
-WrittenData read_image_folder(const fs::path& folder, const DataOptions& options,
-                              ThreadPool& pool) {
+RawDataSet read_image_folder(const fs::path& folder, const DataOptions& options, ThreadPool& pool) {
   user_check(!options.task || options.task == Task::single_label,
-             "{}: images by class are no data for {}; give a table that names them with such "
-             "labels, or another `problem_type`",
+             "{}: images in class folders cannot be used for {}; use a table that lists them with "
+             "such labels, or another `problem_type`",
              folder.string(), to_string(options.task.value_or(Task::single_label)));
-  WrittenData written{.task = Task::single_label, .by_folder = true};
+  RawDataSet written{.task = Task::single_label, .by_folder = true};
   std::size_t left_out = 0;
   std::vector<ImageSplit> splits = splits_in(folder);
   if (splits.empty()) splits = {{folder, SplitRole::train}};
@@ -96,9 +95,9 @@ WrittenData read_image_folder(const fs::path& folder, const DataOptions& options
   if (left_out > 0)
     written.data.notes.push_back(fmt::format(
         "{}: {} files that are no .png, .jpg or .jpeg were left out", folder.string(), left_out));
-  for (std::vector<Example>* part :
+  for (std::vector<Example>* split_examples :
        {&written.data.train, &written.data.validation, &written.data.test})
-    take_picture_hashes(std::span(*part), pool);
+    hash_pictures(std::span(*split_examples), pool);
   return written;
 }
 

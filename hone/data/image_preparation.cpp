@@ -91,10 +91,10 @@ Picture resized_columns(const Picture& picture, std::int64_t height, Resampling 
 Picture resized(const Picture& picture, std::int64_t height, std::int64_t width,
                 Resampling resampling) {
   // A very elongated image grows by its aspect ratio.
-  user_check(width <= kMostPicturePixels / std::max(height, picture.height),
+  user_check(width <= kMaxPicturePixels / std::max(height, picture.height),
              "a picture of {} x {} pixels cannot be made one of {} x {}: at most {} pixels lie "
              "between",
-             picture.height, picture.width, height, width, kMostPicturePixels);
+             picture.height, picture.width, height, width, kMaxPicturePixels);
   return resized_columns(resized_rows(picture, width, resampling), height, resampling);
 }
 

@@ -27,7 +27,7 @@ struct ImagePreparation {
 
 /// Resizes an image. The filter is as wide as a pixel of the smaller image, and is applied along rows, then along
 /// columns, in Pillow's fixed-point arithmetic, with bit-identical results. Throws `UserError` for more than
-/// `kMostPicturePixels`.
+/// `kMaxPicturePixels`.
 Picture resized(const Picture& picture, std::int64_t height, std::int64_t width,
                 Resampling resampling);
 

@@ -20,10 +20,10 @@ std::string_view bytes_of_row(const Tensor& images, std::int64_t row) {
 
 bool is_image_tensors(const std::string& source) { return source.ends_with(".safetensors"); }
 
-WrittenData read_image_tensors(const fs::path& path, const DataOptions& options) {
+RawDataSet read_image_tensors(const fs::path& path, const DataOptions& options) {
   const std::string where = path.string();
   user_check(!options.task || options.task == Task::single_label,
-             "{}: images with whole numbers as labels are no data for {}", where,
+             "{}: images with integer labels cannot be used for {}", where,
              to_string(options.task.value_or(Task::single_label)));
   const TensorMap tensors = read_safetensors(path).tensors;
   const auto found = tensors.find("images"), labels = tensors.find("labels");
@@ -31,7 +31,7 @@ WrittenData read_image_tensors(const fs::path& path, const DataOptions& options)
              "{}: expected a tensor `images` of (images, channels, height, width)", where);
   const Tensor& images = found->second;
   const std::int64_t count = images.size(0);
-  WrittenData written{.task = Task::single_label};
+  RawDataSet written{.task = Task::single_label};
   written.data.files.push_back({where, "row"});
   for (std::int64_t i = 0; i < count; ++i)
     written.data.train.push_back({.text = fmt::format("{}#{}", where, i),
@@ -45,7 +45,7 @@ WrittenData read_image_tensors(const fs::path& path, const DataOptions& options)
              count);
   const Tensor numbers = labels->second.cast(DType::i64);
   for (const std::int64_t label : numbers.values<std::int64_t>())
-    written.answers.push_back({.value = std::to_string(label)});
+    written.raw_labels.push_back({.value = std::to_string(label)});
   return written;
 }
 

@@ -161,8 +161,8 @@ Names keys_of(const std::vector<JsonMember>& members, const JsonText& file) {
 }
 
 // Returns the value of the requested key, or "".
-std::string_view asked_for(const std::vector<JsonMember>& members, const JsonText& file,
-                           const DataOptions& options) {
+std::string_view requested_value(const std::vector<JsonMember>& members, const JsonText& file,
+                                 const DataOptions& options) {
   const Names keys = keys_of(members, file);
   for (const std::string& field : {options.form.json_field, options.remembered.form.json_field}) {
     if (field.empty()) continue;
@@ -210,12 +210,14 @@ JsonLayout layout_of_object(std::string_view object, const JsonText& file,
                             const DataOptions& options) {
   std::vector<JsonMember> members, lists;
   read_members(object, file, members);
-  if (const std::string_view asked = asked_for(members, file, options); !asked.empty()) {
-    user_check(is_array(asked) || is_object(asked), "`json_field`: expected a list of rows, got {}",
-               shorten(asked, 40));
+  if (const std::string_view requested = requested_value(members, file, options);
+      !requested.empty()) {
+    user_check(is_array(requested) || is_object(requested),
+               "`json_field`: expected a list of rows, got {}", shorten(requested, 40));
     DataOptions inside = options;
     inside.form.json_field = inside.remembered.form.json_field = "";
-    return is_array(asked) ? layout_of_array(asked, file) : layout_of_object(asked, file, inside);
+    return is_array(requested) ? layout_of_array(requested, file)
+                               : layout_of_object(requested, file, inside);
   }
   if (std::optional<JsonLayout> split = layout_of_split(members, file)) return *split;
   const bool all_lists = all_values(members, is_array);

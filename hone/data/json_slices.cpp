@@ -71,13 +71,13 @@ void read_between(std::string_view nested, char end, const JsonText& file, const
     }
   }
   skip_space(rest);
-  if (!rest.empty()) file.refuse(rest.data(), "there is text behind the end of the value");
+  if (!rest.empty()) file.refuse(rest.data(), "there is text after the end of the value");
 }
 
 }  // namespace
 
 TextPosition JsonText::place_of(const char* piece) const {
-  return behind(text_.substr(0, static_cast<std::size_t>(piece - text_.data())), {});
+  return position_after(text_.substr(0, static_cast<std::size_t>(piece - text_.data())), {});
 }
 
 void JsonText::refuse(const char* piece, std::string_view expected) const {

@@ -78,7 +78,7 @@ class Row {
     return found == wanted_.end() ? "" : cells_[static_cast<std::size_t>(found - wanted_.begin())];
   }
 
-  std::string_view needed_cell(const std::string& name) const {
+  std::string_view required_cell(const std::string& name) const {
     if (const std::string_view found = cell(name); !found.empty()) return found;
     if (file_.layout.kind != LayoutKind::objects)
       fail("{}: there is no value for column '{}'", where(), name);
@@ -134,7 +134,7 @@ class Row {
       if (cell.find("NaN") == std::string_view::npos &&
           cell.find("Infinity") == std::string_view::npos)
         throw;
-      fail("{}; NaN and Infinity, which Python writes, are no JSON: leave such rows out",
+      fail("{}; NaN and Infinity, which Python writes, are not JSON: remove such rows",
            error.what());
     }
   }
@@ -146,10 +146,10 @@ class Row {
 };
 
 std::string take_text(const Row& row, const std::string& name, std::int64_t& replaced) {
-  const std::string_view cell = row.needed_cell(name);
+  const std::string_view cell = row.required_cell(name);
   Json value = row.parse(cell, replaced);
   if (!value.is_string())
-    fail("{}: '{}' is no string: {}", row.where(), name, shorten(to_line(value), 60));
+    fail("{}: '{}' is not a string: {}", row.where(), name, shorten(to_line(value), 60));
   return std::move(value.get_ref<std::string&>());
 }
 
@@ -172,7 +172,7 @@ std::string written_value(Json& value) {
                                const std::optional<Task>& task) {
   const char* expected = "is neither a whole number nor a string";
   if (task == Task::regression) expected = "is neither a number nor a list of numbers";
-  if (task == Task::multi_label) expected = "is no list of names or numbers";
+  if (task == Task::multi_label) expected = "is not a list of names or numbers";
   const char* hint = "";
   if (value.is_null() && task == Task::multi_label)
     hint = "; write [] for no label, or leave the row out";
@@ -187,9 +187,9 @@ std::string written_value(Json& value) {
   fail("{}: '{}' {}: {}{}", row.where(), name, expected, shorten(to_line(value), 60), hint);
 }
 
-WrittenAnswer take_label(const Row& row, const std::string& name, const std::optional<Task>& task,
-                         std::int64_t& replaced) {
-  Json value = row.parse(row.needed_cell(name), replaced);
+RawLabel take_label(const Row& row, const std::string& name, const std::optional<Task>& task,
+                    std::int64_t& replaced) {
+  Json value = row.parse(row.required_cell(name), replaced);
   const bool fraction = value.is_number_float() && !is_whole(value);
   const bool classes = task == Task::single_label;
   if (is_scalar(value) && !(classes && fraction))
@@ -197,22 +197,22 @@ WrittenAnswer take_label(const Row& row, const std::string& name, const std::opt
   const bool list = value.is_array() &&
                     std::ranges::all_of(value, [](const Json& one) { return is_scalar(one); });
   if (!list || classes) refuse_label(value, name, row, task);
-  WrittenAnswer answer{.many = true};
-  for (Json& one : value) answer.values.push_back(written_value(one));
-  return answer;
+  RawLabel raw_label{.many = true};
+  for (Json& one : value) raw_label.values.push_back(written_value(one));
+  return raw_label;
 }
 
-WrittenAnswer take_labels(const Row& row, const ColumnChoice& choice, std::int64_t& replaced) {
+RawLabel take_labels(const Row& row, const ColumnChoice& choice, std::int64_t& replaced) {
   if (choice.labels.size() == 1) return take_label(row, choice.labels[0], choice.task, replaced);
-  WrittenAnswer answer{.many = true};
+  RawLabel raw_label{.many = true};
   for (const std::string& name : choice.labels) {
-    Json value = row.parse(row.needed_cell(name), replaced);
+    Json value = row.parse(row.required_cell(name), replaced);
     if (!is_scalar(value))
       fail("{}: '{}' is neither a number nor a string: {}", row.where(), name,
            shorten(to_line(value), 60));
-    answer.values.push_back(written_value(value));
+    raw_label.values.push_back(written_value(value));
   }
-  return answer;
+  return raw_label;
 }
 
 // Reads a cell as text for display: any value, or none.
@@ -246,7 +246,7 @@ Record read_record(const Row& row, std::int64_t number, const ColumnChoice& choi
   record.text = take_text(row, choice.text, record.replaced_bytes);
   if (!choice.text_pair.empty())
     record.text_pair = take_text(row, choice.text_pair, record.replaced_bytes);
-  if (!choice.labels.empty()) record.answer = take_labels(row, choice, record.replaced_bytes);
+  if (!choice.labels.empty()) record.raw_label = take_labels(row, choice, record.replaced_bytes);
   return record;
 }
 
@@ -281,7 +281,7 @@ std::vector<DataColumn> columns_of_objects(const JsonText& text, const std::vect
   std::vector<DataColumn> columns;
   std::vector<ColumnPreview> values;
   std::vector<JsonMember> members;
-  for (const JsonRow& row : std::span(rows).first(std::min(rows.size(), kRowsToSee))) {
+  for (const JsonRow& row : std::span(rows).first(std::min(rows.size(), kPreviewRows))) {
     if (!row.text.starts_with('{')) break;
     read_members(row.text, text, members);
     for (const auto& [key, value] : members) {
@@ -305,7 +305,7 @@ std::vector<DataColumn> columns_of_lists(const JsonLayout& layout) {
     columns.push_back({layout.names[i]});
     ColumnPreview values;
     const auto& cells = layout.columns[i];
-    for (const std::string_view cell : std::span(cells).first(std::min(cells.size(), kRowsToSee)))
+    for (const std::string_view cell : std::span(cells).first(std::min(cells.size(), kPreviewRows)))
       add_value(cell, values);
     values.describe(columns.back());
   }
@@ -330,7 +330,7 @@ void name_arrays(JsonFile& file, const DataOptions& options) {
   const bool named = !layout.names.empty();
   std::vector<RowFields> rows;
   for (const JsonRow& row : layout.rows)
-    if (rows.size() <= kRowsToSee) rows.push_back(fields_of(row.text, file.text));
+    if (rows.size() <= kPreviewRows) rows.push_back(fields_of(row.text, file.text));
   DataOptions known = options;
   if (named) {
     rows.insert(rows.begin(), layout.names);

@@ -28,17 +28,17 @@ std::optional<bool> flag_of(std::string_view text) {
 }
 
 // Returns the separator of names in cells; 0 if no cell has several names.
-char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& place) {
+char separator_of(std::span<const RawLabel> raw_labels, const LabelPlace& place) {
   char found = 0;
   std::size_t first = 0;
-  for (std::size_t row = 0; row < answers.size(); ++row) {
-    for (const char c : answers[row].value) {
+  for (std::size_t row = 0; row < raw_labels.size(); ++row) {
+    for (const char c : raw_labels[row].value) {
       if (kSeparators.find(c) == std::string_view::npos || c == found) continue;
       if (found != 0)
         fail(
             "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can "
             "separate names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
-            place(row), shorten(answers[row].value, 60), c, place(first), found);
+            place(row), shorten(raw_labels[row].value, 60), c, place(first), found);
       found = c;
       first = row;
     }
@@ -52,7 +52,7 @@ Names names_in(const std::string& cell, char separator, const std::function<std:
   Names names;
   for (const std::string& piece : split(cell, separator)) {
     names.emplace_back(trim(piece));
-    user_check(!names.back().empty(), "{}: '{}' has an empty label beside a '{}'; take that out",
+    user_check(!names.back().empty(), "{}: '{}' has an empty label next to a '{}'; remove it",
                where(), shorten(cell, 60), separator);
   }
   return names;
@@ -60,28 +60,28 @@ Names names_in(const std::string& cell, char separator, const std::function<std:
 
 // Returns the lists; all labels must be lists, or all text. `place` is called only for errors, because `first_list` is
 // past the end if there is no list.
-Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Names& notes) {
-  const auto list = std::ranges::find_if(answers, &WrittenAnswer::many);
-  const bool are_lists = list != answers.end();
-  const auto first_list = static_cast<std::size_t>(list - answers.begin());
-  for (std::size_t row = 0; row < answers.size(); ++row) {
-    WrittenAnswer& answer = answers[row];
-    if (answer.many) continue;
+Lists lists_of(std::vector<RawLabel> raw_labels, const LabelPlace& place, Names& notes) {
+  const auto list = std::ranges::find_if(raw_labels, &RawLabel::many);
+  const bool are_lists = list != raw_labels.end();
+  const auto first_list = static_cast<std::size_t>(list - raw_labels.begin());
+  for (std::size_t row = 0; row < raw_labels.size(); ++row) {
+    RawLabel& raw_label = raw_labels[row];
+    if (raw_label.many) continue;
     if (are_lists)
       fail("{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
-           place(row), place(first_list), shorten(answer.value, 60));
-    if (auto values = written_list(answer.value))
-      answer = {.values = std::move(*values), .many = true};
+           place(row), place(first_list), shorten(raw_label.value, 60));
+    if (auto values = parse_list(raw_label.value))
+      raw_label = {.values = std::move(*values), .many = true};
   }
-  if (std::ranges::any_of(answers, &WrittenAnswer::many))
-    for (WrittenAnswer& answer : answers)
-      if (!answer.many && is_missing_list(answer.value)) answer = {.many = true};
+  if (std::ranges::any_of(raw_labels, &RawLabel::many))
+    for (RawLabel& raw_label : raw_labels)
+      if (!raw_label.many && is_missing_list(raw_label.value)) raw_label = {.many = true};
   Lists lists;
-  const char separator = separator_of(answers, place);
-  for (std::size_t row = 0; row < answers.size(); ++row) {
+  const char separator = separator_of(raw_labels, place);
+  for (std::size_t row = 0; row < raw_labels.size(); ++row) {
     const auto where = [&] { return place(row); };
-    lists.push_back(answers[row].many ? std::move(answers[row].values)
-                                      : names_in(answers[row].value, separator, where));
+    lists.push_back(raw_labels[row].many ? std::move(raw_labels[row].values)
+                                         : names_in(raw_labels[row].value, separator, where));
   }
   if (separator != 0)
     notes.push_back(fmt::format("labels are taken to be separated by '{}'", separator));
@@ -89,7 +89,7 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
 }
 
 // Returns whether the lists contain a flag for every label rather than names or numbers of labels.
-bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace& place) {
+bool are_flags(const Lists& lists, const KnownClasses& known, const LabelPlace& place) {
   const std::size_t width = lists[0].size();
   bool words = false, repeats = false;
   for (const Names& list : lists) {
@@ -99,7 +99,7 @@ bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace&
       const std::optional<bool> flag = flag_of(value);
       if (!flag) return false;
       yes += *flag ? 1 : 0;
-      words = words || !written_number(value);
+      words = words || !parse_decimal(value);
     }
     repeats = repeats || yes > 1 || width - yes > 1;
   }
@@ -129,7 +129,7 @@ Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& kn
         "{}: expected a yes or no of each of the model's {} labels ({}), got {} of them{}", where,
         expected, listed_names(known.of_model), width,
         own.empty() ? "" : fmt::format(" ({})", listed_names(own))));
-  const bool takes_own = !own.empty() && are_unnamed(known.of_model);
+  const bool takes_own = !own.empty() && names_are_indices(known.of_model);
   Outputs outputs{
       known.of_model.empty() ? default_labels(static_cast<std::int64_t>(width)) : known.of_model,
       {}};
@@ -140,7 +140,7 @@ Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& kn
 }
 
 Targets targets_of_flags(const Lists& lists, const Names& own, const KnownClasses& known,
-                         const AnswerPlace& place, Names& notes) {
+                         const LabelPlace& place, Names& notes) {
   const std::size_t width = lists[0].size();
   Outputs outputs = find_outputs(own, width, known, place(0), notes);
   Targets targets{.names = std::move(outputs.names)};
@@ -159,7 +159,7 @@ Targets targets_of_flags(const Lists& lists, const Names& own, const KnownClasse
   return targets;
 }
 
-Targets targets_of_names(const Lists& lists, const KnownClasses& known, const AnswerPlace& place,
+Targets targets_of_names(const Lists& lists, const KnownClasses& known, const LabelPlace& place,
                          Names& notes) {
   LabelTable table;
   std::vector<std::vector<std::int32_t>> numbers(lists.size());
@@ -191,8 +191,8 @@ Targets targets_of_names(const Lists& lists, const KnownClasses& known, const An
       written.insert(table.labels()[static_cast<std::size_t>(number)].text);
     targets.written.push_back(to_line(Json(written)));
   }
-  const bool indices = std::ranges::all_of(table.labels(), [](const WrittenLabel& label) {
-    return written_number(label.text).has_value();
+  const bool indices = std::ranges::all_of(table.labels(), [](const DistinctLabel& label) {
+    return parse_decimal(label.text).has_value();
   });
   if (indices && !table.labels().empty())
     notes.emplace_back("the lists are taken to hold the numbers of their labels");
@@ -201,16 +201,16 @@ Targets targets_of_names(const Lists& lists, const KnownClasses& known, const An
 
 }  // namespace
 
-Targets read_label_sets(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
-                        const KnownClasses& known, const AnswerPlace& place,
+Targets read_label_sets(std::vector<RawLabel> raw_labels, const std::vector<std::string>& columns,
+                        const KnownClasses& known, const LabelPlace& place,
                         std::vector<std::string>& notes) {
-  HONE_ASSERT(!answers.empty() && !columns.empty(), "sets of labels of no rows or no columns");
+  HONE_ASSERT(!raw_labels.empty() && !columns.empty(), "sets of labels of no rows or no columns");
   if (columns.size() > 1) {
     Lists lists;
-    for (WrittenAnswer& answer : answers) lists.push_back(std::move(answer.values));
+    for (RawLabel& raw_label : raw_labels) lists.push_back(std::move(raw_label.values));
     return targets_of_flags(lists, known.map(columns), known, place, notes);
   }
-  const Lists lists = lists_of(std::move(answers), place, notes);
+  const Lists lists = lists_of(std::move(raw_labels), place, notes);
   if (!are_flags(lists, known, place)) return targets_of_names(lists, known, place, notes);
   const bool named = known.of_data.size() == lists[0].size();
   notes.push_back(fmt::format("lists of {} values 0 and 1 are taken as a yes or no of each label",

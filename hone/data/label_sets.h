@@ -18,8 +18,8 @@ namespace hone {
 /// Empty text means no label. The names are those of the model, else of the data, else "LABEL_0", "LABEL_1", …. Adds to
 /// `notes` how the labels were read. Throws `UserError` with the place for anything else, a repeated label, or labels
 /// that the model does not have (`LabelMismatch`).
-Targets read_label_sets(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
-                        const KnownClasses& known, const AnswerPlace& place,
+Targets read_label_sets(std::vector<RawLabel> raw_labels, const std::vector<std::string>& columns,
+                        const KnownClasses& known, const LabelPlace& place,
                         std::vector<std::string>& notes);
 
 }  // namespace hone

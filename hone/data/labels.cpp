@@ -23,9 +23,9 @@ using Classes = std::vector<std::int32_t>;
 Names classes_of_labels(const Names& labels) {
   Names names = ordered_labels(labels);
   if (!are_integers(names)) return names;
-  const std::int64_t first = *written_integer(names.front()), last = *written_integer(names.back());
+  const std::int64_t first = *parse_integer(names.front()), last = *parse_integer(names.back());
   const bool numbered = first == 0 || (first == 1 && last == 1);
-  if (!numbered || last >= static_cast<std::int64_t>(LabelTable::kMostLabels)) return names;
+  if (!numbered || last >= static_cast<std::int64_t>(LabelTable::kMaxLabels)) return names;
   names.clear();
   for (std::int64_t i = 0; i <= std::max<std::int64_t>(last, 1); ++i)
     names.push_back(std::to_string(i));
@@ -33,8 +33,8 @@ Names classes_of_labels(const Names& labels) {
 }
 
 // Returns the data's name for the integer `label`, or the label itself.
-std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
-  const std::optional<std::int64_t> number = written_integer(label.text);
+std::string name_in_data(const DistinctLabel& label, const Names& of_data) {
+  const std::optional<std::int64_t> number = parse_integer(label.text);
   if (!number || of_data.empty()) return label.text;
   user_check(*number >= 0 && *number < std::ssize(of_data),
              "{}: label '{}' is none of the data's classes: {}", label.where, label.text,
@@ -43,14 +43,14 @@ std::string name_in_data(const WrittenLabel& label, const Names& of_data) {
 }
 
 // Returns the names of labels according to the data and the map.
-Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& known) {
+Names names_of_labels(std::span<const DistinctLabel> labels, const KnownClasses& known) {
   const bool takes_numbers = known.map.numbers && !known.of_model.empty();
-  const bool named = !are_unnamed(known.of_data) && !takes_numbers;
+  const bool named = !names_are_indices(known.of_data) && !takes_numbers;
   Names names;
-  for (const WrittenLabel& label : labels) {
+  for (const DistinctLabel& label : labels) {
     const std::string name = name_in_data(label, named ? known.of_data : Names{});
     const std::string& mapped = known.map(name);
-    const std::optional<std::int64_t> number = written_integer(mapped);
+    const std::optional<std::int64_t> number = parse_integer(mapped);
     const bool is_class = number && mapped != name && *number >= 0 &&
                           *number < std::ssize(known.of_model) &&
                           std::ranges::find(known.of_model, mapped) == known.of_model.end();
@@ -63,7 +63,7 @@ Names names_of_labels(std::span<const WrittenLabel> labels, const KnownClasses& 
 // check.
 std::string map_to_fill_in(const Names& labels, const Names& classes) {
   const Names ordered = ordered_labels(labels);
-  const bool numbered = are_unnamed(classes) && ordered.size() <= classes.size();
+  const bool numbered = names_are_indices(classes) && ordered.size() <= classes.size();
   const std::size_t shown = numbered ? ordered.size() : 4;
   Names pairs;
   for (std::size_t i = 0; i < std::min(shown, ordered.size()); ++i)
@@ -74,7 +74,7 @@ std::string map_to_fill_in(const Names& labels, const Names& classes) {
 }
 
 // Returns the labels without a class, or all labels if every one has a class.
-Names strangers(const Names& labels, const ClassMatch& match) {
+Names unmatched_labels(const Names& labels, const ClassMatch& match) {
   if (match.complete()) return labels;
   Names others;
   for (std::size_t i = 0; i < labels.size(); ++i)
@@ -89,11 +89,12 @@ Names strangers(const Names& labels, const ClassMatch& match) {
     const std::int64_t number = class_number(label).value_or(-1);
     return number >= 0 && number < std::ssize(classes);
   });
-  throw LabelMismatch(fmt::format(
-      "{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
-      listed_names(classes), match.why_not.empty() ? "" : "; " + match.why_not,
-      listed_names(ordered_labels(labels)), map_to_fill_in(strangers(labels, match), classes),
-      numbers ? ", or with `label_map` ids where they are class numbers" : ""));
+  throw LabelMismatch(
+      fmt::format("{}: {}{}; the data's are: {}; map them with `label_map` {}{}", opening,
+                  listed_names(classes), match.why_not.empty() ? "" : "; " + match.why_not,
+                  listed_names(ordered_labels(labels)),
+                  map_to_fill_in(unmatched_labels(labels, match), classes),
+                  numbers ? ", or with `label_map` ids where they are class numbers" : ""));
 }
 
 void note_match(const ClassMatch& match, const Names& labels, const Names& classes,
@@ -105,15 +106,14 @@ void note_match(const ClassMatch& match, const Names& labels, const Names& class
 }
 
 // Reads labels as class numbers, even if classes have names.
-ClassMatch match_by_map(std::span<const WrittenLabel> labels, const Names& classes) {
+ClassMatch match_by_map(std::span<const DistinctLabel> labels, const Names& classes) {
   ClassMatch match{.how = "by class number, as `label_map` says"};
-  for (const WrittenLabel& label : labels) {
+  for (const DistinctLabel& label : labels) {
     const std::optional<std::int64_t> number = class_number(label.text);
     if (!number || *number < 0 || *number >= std::ssize(classes))
-      throw LabelMismatch(
-          fmt::format("{}: label '{}' is no class number; `label_map` ids asks for numbers from 0 "
-                      "to {}",
-                      label.where, shown_name(label.text), classes.size() - 1));
+      throw LabelMismatch(fmt::format(
+          "{}: label '{}' is not a class number; `label_map` ids expects numbers from 0 to {}",
+          label.where, shown_name(label.text), classes.size() - 1));
     match.class_of.push_back(static_cast<std::int32_t>(*number));
   }
   return match;
@@ -121,8 +121,8 @@ ClassMatch match_by_map(std::span<const WrittenLabel> labels, const Names& class
 
 // The data's names for integers become the class names of an unnamed model.
 std::optional<ClassMatch> match_by_names_of_data(const Names& labels, const KnownClasses& known) {
-  if (known.of_data.size() != known.of_model.size() || !are_unnamed(known.of_model) ||
-      are_unnamed(known.of_data))
+  if (known.of_data.size() != known.of_model.size() || !names_are_indices(known.of_model) ||
+      names_are_indices(known.of_data))
     return std::nullopt;
   ClassMatch match{.how = "by class number, as the model does not name its classes"};
   for (const std::string& label : labels) {
@@ -133,7 +133,7 @@ std::optional<ClassMatch> match_by_names_of_data(const Names& labels, const Know
   return match;
 }
 
-LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownClasses& known,
+LabelClasses classes_of_model(std::span<const DistinctLabel> labels, const KnownClasses& known,
                               Names& notes) {
   const Names own = names_of_labels(labels, known);
   if (known.map.numbers) {
@@ -152,10 +152,10 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
                                     known.of_model.size(), known.of_data.size())};
   }
   if (!match.complete()) {
-    const auto stranger = static_cast<std::size_t>(
+    const auto unmatched = static_cast<std::size_t>(
         std::ranges::find(match.class_of, ClassMatch::kNone) - match.class_of.begin());
     refuse_labels(fmt::format("{}: label '{}' is not one of the model's classes",
-                              labels[stranger].where, shown_name(own[stranger])),
+                              labels[unmatched].where, shown_name(own[unmatched])),
                   own, known.of_model, match);
   }
   note_match(match, own, known.of_model, "labels", notes);
@@ -164,7 +164,7 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
 }
 
 // The rarer of two names is more likely the mistake.
-void note_alike(const LabelClasses& classes, std::span<const WrittenLabel> labels, Names& notes) {
+void note_alike(const LabelClasses& classes, std::span<const DistinctLabel> labels, Names& notes) {
   const Names& names = classes.names;
   std::vector<std::int64_t> rows(names.size());
   for (std::size_t i = 0; i < labels.size(); ++i)
@@ -184,7 +184,7 @@ void note_alike(const LabelClasses& classes, std::span<const WrittenLabel> label
   }
 }
 
-LabelClasses classes_of_data(std::span<const WrittenLabel> labels, const KnownClasses& known,
+LabelClasses classes_of_data(std::span<const DistinctLabel> labels, const KnownClasses& known,
                              Names& notes) {
   const Names own = names_of_labels(labels, known);
   const bool named = !known.of_data.empty() && known.map.names.empty();
@@ -200,11 +200,11 @@ LabelClasses classes_of_data(std::span<const WrittenLabel> labels, const KnownCl
 }
 
 // If nearly all labels are numbers, regression may be intended; names the first label that is not a number.
-std::string hint_at_numbers(std::span<const WrittenLabel> labels) {
-  const auto is_other = [](const WrittenLabel& label) { return !written_number(label.text); };
+std::string regression_hint(std::span<const DistinctLabel> labels) {
+  const auto is_other = [](const DistinctLabel& label) { return !parse_decimal(label.text); };
   const auto others = static_cast<double>(std::ranges::count_if(labels, is_other));
   if (others > (1 - kNearlyAll) * static_cast<double>(labels.size())) return "";
-  std::string hint = " `problem_type` regression takes them as numbers to estimate";
+  std::string hint = " `problem_type` regression reads them as numbers";
   const auto first = std::ranges::find_if(labels, is_other);
   if (first != labels.end())
     hint +=
@@ -219,7 +219,7 @@ std::string LabelTable::canonical(std::string_view text) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos || point + 1 == text.size()) return std::string(text);
   const bool whole = text.find_first_not_of('0', point + 1) == std::string_view::npos &&
-                     written_integer(text.substr(0, point));
+                     parse_integer(text.substr(0, point));
   return std::string(whole ? text.substr(0, point) : text);
 }
 
@@ -231,21 +231,21 @@ void LabelTable::note_blanks(std::vector<std::string>& notes) const {
     notes.push_back(fmt::format("{}{}'", kNote, shorten(first_with_blanks_, 60)));
 }
 
-std::int32_t LabelTable::add(WrittenLabel label) {
+std::int32_t LabelTable::add(DistinctLabel label) {
   user_check(!label.text.empty(),
              "{}: the label is empty; give the row a label or leave it out, as it can be neither "
              "learned from nor measured",
              label.where);
-  if (labels_.size() >= kMostLabels)
+  if (labels_.size() >= kMaxLabels)
     fail("{}: the label column has more than {} different values; is it the right column?{}",
-         label.where, kMostLabels, hint_at_numbers(labels_));
+         label.where, kMaxLabels, regression_hint(labels_));
   const auto number = static_cast<std::int32_t>(labels_.size());
   numbers_.emplace(label.text, number);
   labels_.push_back(std::move(label));
   return number;
 }
 
-LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
+LabelClasses find_classes(std::span<const DistinctLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes) {
   HONE_ASSERT(!labels.empty(), "classes of no labels");
   return known.of_model.empty() ? classes_of_data(labels, known, notes)
@@ -260,7 +260,7 @@ std::vector<std::size_t> outputs_of_columns(const std::vector<std::string>& own,
   std::iota(outputs.begin(), outputs.end(), std::size_t{0});
   if (known.of_model.empty() || known.map.numbers) return outputs;
   ClassMatch match = match_classes(own, known.of_model);
-  if (are_unnamed(known.of_model) && (match.in_order || !match.complete())) {
+  if (names_are_indices(known.of_model) && (match.in_order || !match.complete())) {
     match = {.how = "in their order, as the model does not name its outputs"};
     match.class_of.assign(outputs.begin(), outputs.end());
   }

@@ -15,7 +15,7 @@
 namespace hone {
 
 /// A label as it is written.
-struct WrittenLabel {
+struct DistinctLabel {
   std::string text;
   std::string where;      ///< first place: "reviews.csv: line 7"
   std::int64_t rows = 1;  ///< rows with this label
@@ -25,11 +25,11 @@ struct WrittenLabel {
 /// are known.
 class LabelTable {
  public:
-  static constexpr std::size_t kMostLabels = 1000;
+  static constexpr std::size_t kMaxLabels = 1000;
 
   /// Returns the index of `text`; `where()` returns its place, in case it is new. Ignores blanks around a label, and
   /// reads whole numbers written as floats ("1.0") as integers. Throws `UserError` with the place for an empty label,
-  /// or more than `kMostLabels` distinct ones.
+  /// or more than `kMaxLabels` distinct ones.
   template <typename Where>
   std::int32_t number_of(std::string_view text, const Where& where) {
     const std::string label = canonical(text);
@@ -39,17 +39,17 @@ class LabelTable {
     ++labels_[static_cast<std::size_t>(found->second)].rows;
     return found->second;
   }
-  const std::vector<WrittenLabel>& labels() const { return labels_; }
+  const std::vector<DistinctLabel>& labels() const { return labels_; }
   /// Notes once that blanks around labels were ignored, if any were.
   void note_blanks(std::vector<std::string>& notes) const;
   /// Returns the label without blanks around it, and without the ".0" of a whole number.
   static std::string canonical(std::string_view text);
 
  private:
-  std::int32_t add(WrittenLabel label);
+  std::int32_t add(DistinctLabel label);
 
   std::unordered_map<std::string, std::int32_t> numbers_;
-  std::vector<WrittenLabel> labels_;
+  std::vector<DistinctLabel> labels_;
   std::string first_with_blanks_;
 };
 
@@ -80,7 +80,7 @@ class LabelMismatch : public UserError {
 /// at 0 (or are all 1) are class numbers, and other labels are numbered in order. Notes how labels were matched, unless
 /// names are equal. Throws `UserError` with the place of a label that matches no class; `LabelMismatch` if the classes
 /// are the model's.
-LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
+LabelClasses find_classes(std::span<const DistinctLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes);
 
 /// Returns the model output of each data column in `own`; both have the same number. Matches by name, or in order if

@@ -16,7 +16,7 @@ std::uint64_t picture_hash(const fs::path& picture);
 
 /// Computes the fingerprints of the images that all texts name.
 template <typename Row>
-void take_picture_hashes(std::span<Row> rows, ThreadPool& pool) {
+void hash_pictures(std::span<Row> rows, ThreadPool& pool) {
   constexpr std::int64_t kFilesPerChunk = 64;
   parallel_ranges(
       pool, std::ssize(rows), kFilesPerChunk, [&](std::int64_t begin, std::int64_t end) {
@@ -29,10 +29,10 @@ void take_picture_hashes(std::span<Row> rows, ThreadPool& pool) {
 /// If all texts of a table name images (`is_picture_name`), turns them into paths relative to the table's folder and
 /// computes the fingerprints.
 template <typename Row>
-void take_pictures(const fs::path& table, std::span<Row> rows, ThreadPool& pool) {
+void resolve_picture_paths(const fs::path& table, std::span<Row> rows, ThreadPool& pool) {
   if (!std::ranges::all_of(rows, [](const Row& row) { return is_picture_name(row.text); })) return;
   for (Row& row : rows) row.text = (table.parent_path() / row.text).string();
-  take_picture_hashes(rows, pool);
+  hash_pictures(rows, pool);
 }
 
 }  // namespace hone

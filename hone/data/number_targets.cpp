@@ -14,15 +14,15 @@ namespace hone {
 namespace {
 
 // A single cell may also contain a list.
-std::vector<std::string> written_values(WrittenAnswer answer) {
-  if (answer.many) return std::move(answer.values);
-  if (auto list = written_list(answer.value)) return std::move(*list);
-  return {std::move(answer.value)};
+std::vector<std::string> values_of_label(RawLabel raw_label) {
+  if (raw_label.many) return std::move(raw_label.values);
+  if (auto list = parse_list(raw_label.value)) return std::move(*list);
+  return {std::move(raw_label.value)};
 }
 
 float read_number(const std::string& text, const std::string& column,
                   const std::function<std::string()>& where) {
-  const std::optional<double> value = written_number(text);
+  const std::optional<double> value = parse_decimal(text);
   const auto number = static_cast<float>(value.value_or(0));
   if (value && std::isfinite(number)) return number;
   fail(
@@ -49,10 +49,10 @@ std::vector<std::string> own_names(std::size_t width, const std::vector<std::str
 
 // Matches columns with the model's outputs by name. A single number is the only output, and elements of lists have no
 // names.
-void take_names_of_model(Targets& targets, const std::vector<std::string>& columns,
-                         const KnownClasses& known, const std::string& where,
-                         std::vector<std::string>& notes) {
-  if (!are_unnamed(known.of_model)) targets.names = known.of_model;
+void adopt_names_of_model(Targets& targets, const std::vector<std::string>& columns,
+                          const KnownClasses& known, const std::string& where,
+                          std::vector<std::string>& notes) {
+  if (!names_are_indices(known.of_model)) targets.names = known.of_model;
   if (columns.size() < 2) return;
   const std::vector<std::size_t> outputs =
       outputs_of_columns(known.map(columns), known, "numbers", where, notes);
@@ -64,15 +64,15 @@ void take_names_of_model(Targets& targets, const std::vector<std::string>& colum
 
 }  // namespace
 
-Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
-                     const KnownClasses& known, const AnswerPlace& place,
+Targets read_numbers(std::vector<RawLabel> raw_labels, const std::vector<std::string>& columns,
+                     const KnownClasses& known, const LabelPlace& place,
                      std::vector<std::string>& notes) {
-  HONE_ASSERT(!answers.empty() && !columns.empty(), "numbers of no rows or no columns");
+  HONE_ASSERT(!raw_labels.empty() && !columns.empty(), "numbers of no rows or no columns");
   Targets targets;
   std::size_t width = 0;
-  for (std::size_t row = 0; row < answers.size(); ++row) {
+  for (std::size_t row = 0; row < raw_labels.size(); ++row) {
     const auto where = [&] { return place(row); };
-    const std::vector<std::string> values = written_values(std::move(answers[row]));
+    const std::vector<std::string> values = values_of_label(std::move(raw_labels[row]));
     if (row == 0) width = values.size();
     user_check(!values.empty(), "{}: the list of numbers is empty; leave the row out", where());
     user_check(values.size() == width, "{}: expected {} number{} as in {}, got {}", where(), width,
@@ -84,7 +84,8 @@ Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::
     targets.written.push_back(numbers_text(numbers));
   }
   targets.names = own_names(width, columns, known);
-  if (!known.of_model.empty()) take_names_of_model(targets, columns, known, place(0) + ": ", notes);
+  if (!known.of_model.empty())
+    adopt_names_of_model(targets, columns, known, place(0) + ": ", notes);
   return targets;
 }
 

@@ -11,8 +11,8 @@ namespace hone {
 /// columns are matched with the model's outputs by name, in any order. If the model's outputs are unnamed, they are
 /// matched in order, which is added to `notes`. Throws `UserError` with the place of a value that is not a finite
 /// number, or of a different count; `LabelMismatch` if the model has a different number of outputs.
-Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
-                     const KnownClasses& known, const AnswerPlace& place,
+Targets read_numbers(std::vector<RawLabel> raw_labels, const std::vector<std::string>& columns,
+                     const KnownClasses& known, const LabelPlace& place,
                      std::vector<std::string>& notes);
 
 /// Formats the numbers of an example for fingerprints: "2.5", "0.5 1"; the shortest digits that read back the same.

@@ -108,10 +108,10 @@ class ListCutter {
       return;
     }
     user_check(definition < levels_.element,
-               "the list of row {} holds a null; take it out, or fill it", begins_.size());
+               "the list of row {} contains a null; remove or fill it", begins_.size());
     user_check(new_row, "a list goes on with nothing; the file is damaged");
-    user_check(definition == levels_.element - 1,
-               "row {} is null; take such rows out, or fill them", begins_.size());
+    user_check(definition == levels_.element - 1, "row {} is null; remove or fill such rows",
+               begins_.size());
   }
 
   const ParquetLevels& levels_;
@@ -234,7 +234,7 @@ class ColumnReader {
     const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.levels);
     if (leaf_.levels.definition > 0) {
       const std::int64_t null = find_null(unpacked.definition_levels, page.values);
-      user_check(null == page.values, "row {} is null; take such rows out, or fill them",
+      user_check(null == page.values, "row {} is null; remove or fill such rows",
                  piece.first_row + null + 1);
     }
     decode(piece, unpacked, page.values, "row", piece.first_row, values_, piece.first_row);

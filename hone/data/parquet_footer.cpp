@@ -106,8 +106,7 @@ std::string_view footer_bytes(std::string_view file) {
   const std::size_t end = file.size() - 8;
   const auto size = ByteReader(file, end).number<std::uint32_t>();
   user_check(size <= end - kMagic.size(),
-             "the footer has {} bytes, says its length, the file only {} before it; the file is "
-             "damaged",
+             "the footer's length is {} bytes, but only {} come before it; the file is damaged",
              size, end - kMagic.size());
   return file.substr(end - size, size);
 }

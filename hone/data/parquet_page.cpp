@@ -57,12 +57,12 @@ const Codec& find_codec(std::int32_t number) {
   for (const Codec& codec : kCodecs) {
     if (codec.number != number) continue;
     user_check(codec.unpack != nullptr || number == 0,
-               "the column is packed by {}; read are snappy, gzip, zstd and no packing: write the "
-               "file anew with one of them (pyarrow: compression='zstd')",
+               "the column is compressed with {}; supported are snappy, gzip, zstd and no "
+               "compression: write the file again with one of them (pyarrow: compression='zstd')",
                codec.name);
     return codec;
   }
-  fail("the column is packed by method {}, which Parquet does not have; the file is damaged",
+  fail("the column is compressed with method {}, which Parquet does not have; the file is damaged",
        number);
 }
 
@@ -180,8 +180,7 @@ std::string_view unpack_bytes(std::string_view packed, std::uint64_t size_bytes,
                               UnpackedPage& page) {
   if (codec.unpack == nullptr) {
     user_check(packed.size() == size_bytes,
-               "a page that is not packed takes {} bytes, says its header, and {}; the file is "
-               "damaged",
+               "the header of an uncompressed page says both {} and {} bytes; the file is damaged",
                size_bytes, packed.size());
     return packed;
   }
@@ -189,7 +188,8 @@ std::string_view unpack_bytes(std::string_view packed, std::uint64_t size_bytes,
   page.memory = std::make_unique_for_overwrite<char[]>(size_bytes);
   const std::span<char> content(page.memory.get(), size_bytes);
   user_check(codec.unpack(packed, content),
-             "a page does not unpack by {} to the {} bytes its header says; the file is damaged",
+             "a page does not decompress with {} to the {} bytes that its header says; the file is "
+             "damaged",
              codec.name, size_bytes);
   return {content.data(), content.size()};
 }

@@ -159,12 +159,12 @@ ParquetValues look_up(std::string_view bytes, std::int64_t count, const ParquetV
 // DELTA_BINARY_PACKED: blocks of differences to the previous value. A block stores the least difference and the others
 // minus it, packed in miniblocks with widths of their own.
 std::vector<std::int64_t> read_deltas(ByteReader& reader, std::int64_t count) {
-  constexpr std::uint64_t kMostPerBlock = 1 << 20;
+  constexpr std::uint64_t kMaxPerBlock = 1 << 20;
   const std::uint64_t per_block = reader.varint();
   const std::uint64_t miniblocks = reader.varint();
   const std::uint64_t total = reader.varint();
   auto last = static_cast<std::uint64_t>(reader.zigzag_varint());
-  user_check(per_block <= kMostPerBlock && miniblocks > 0 && per_block % miniblocks == 0 &&
+  user_check(per_block <= kMaxPerBlock && miniblocks > 0 && per_block % miniblocks == 0 &&
                  per_block > 0 && per_block / miniblocks % 32 == 0,
              "differences in blocks of {} values, {} miniblocks each, which Parquet does not have; "
              "the file is damaged",

@@ -45,7 +45,7 @@ struct Enclosed {
   bool doubled = false;    // some quotes inside fields are doubled, as programs write them
 };
 
-Enclosed look_at_enclosed(std::string_view text, char separator) {
+Enclosed find_enclosed(std::string_view text, char separator) {
   Enclosed found;
   std::size_t at = text.find('"');
   for (; at != std::string_view::npos; at = text.find('"', at + 1)) {
@@ -100,7 +100,7 @@ bool has_numbers_in_all_lines(std::string_view text, char separator) {
     const std::vector<std::string> fields = split(line, separator);
     if (header) numbers.assign(fields.size(), 1);
     for (std::size_t i = 0; !header && i < std::min(fields.size(), numbers.size()); ++i)
-      if (!written_number(fields[i])) numbers[i] = 0;
+      if (!parse_decimal(fields[i])) numbers[i] = 0;
     header = false;
     return std::ranges::count(numbers, 1) > 0;
   });
@@ -114,7 +114,7 @@ Quoting as_text(const char* why) {
                               why)};
 }
 
-Quoting look_at_tabs(std::string_view text, const Enclosed& enclosed) {
+Quoting quoting_of_tabs(std::string_view text, const Enclosed& enclosed) {
   if (!enclosed.valid) return as_text("not all of them are closed");
   const bool rows = lines_are_rows(text, '\t');
   const bool joins =
@@ -135,9 +135,9 @@ Quoting find_quoting(std::string_view text, char separator, const std::string& q
   if (text.find('"') == std::string_view::npos) return {};
   // For most files, one of the first lines decides.
   if (separator != '\t' && !lines_are_rows(text, separator)) return {};
-  const Enclosed enclosed = look_at_enclosed(text, separator);
+  const Enclosed enclosed = find_enclosed(text, separator);
   if (!enclosed.any) return {};
-  if (separator == '\t') return look_at_tabs(text, enclosed);
+  if (separator == '\t') return quoting_of_tabs(text, enclosed);
   if (!enclosed.valid) return as_text("not all of them are closed");
   if (enclosed.line_ends && has_numbers_in_all_lines(text, separator))
     return as_text("with quoting, rows would be joined");

@@ -66,19 +66,19 @@ std::vector<Example> read_part(const fs::path& folder, const DataOptions& option
 
 bool is_review_folder(const fs::path& folder) {
   if (!is_folder(folder)) return false;
-  for (const char* part : {"train", "test"})
+  for (const char* split_name : {"train", "test"})
     for (const char* name : kClasses)
-      if (is_folder(folder / part / name)) return true;
+      if (is_folder(folder / split_name / name)) return true;
   return false;
 }
 
-WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
-                               ThreadPool& pool) {
+RawDataSet read_review_folder(const fs::path& folder, const DataOptions& options,
+                              ThreadPool& pool) {
   user_check(!options.task || options.task == Task::single_label,
-             "{}: reviews in folders have the classes neg and pos, and are no data for {}; give a "
-             "table with such labels, or another `problem_type`",
+             "{}: reviews in folders have the classes neg and pos, and cannot be used for {}; use "
+             "a table with such labels, or another `problem_type`",
              folder.string(), to_string(options.task.value_or(Task::single_label)));
-  WrittenData written{.task = Task::single_label, .by_folder = true};
+  RawDataSet written{.task = Task::single_label, .by_folder = true};
   written.data.train = read_part(folder / "train", options, pool, written.data.files);
   if (path_exists(folder / "test"))
     written.data.test = read_part(folder / "test", options, pool, written.data.files);
@@ -87,7 +87,7 @@ WrittenData read_review_folder(const fs::path& folder, const DataOptions& option
   written.class_names = {kClasses[0], kClasses[1]};
   for (const auto* examples : {&written.data.train, &written.data.test})
     for (const Example& example : *examples)
-      written.answers.push_back({.value = std::to_string(example.label)});
+      written.raw_labels.push_back({.value = std::to_string(example.label)});
   return written;
 }
 

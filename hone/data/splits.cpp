@@ -80,7 +80,7 @@ std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::
   return fmt::format("{} of {} of them, drawn by seed {}", grouped(most), grouped(all), seed);
 }
 
-std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
+std::vector<std::pair<std::string, const std::vector<Example>*>> splits_of(const DataSet& data) {
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
@@ -93,13 +93,13 @@ std::string with_sample(const std::string& origin, const std::string& sample) {
 
 // Duplicates are counted against other splits only. With the original protocol, validation duplicates are not counted,
 // because all of the test split serves for choices.
-PartFacts facts_of_part(const std::string& name, const std::vector<Example>& examples,
-                        std::span<const std::uint64_t> hashes, const Splits& splits,
-                        const RowSet& training_rows) {
+SplitFacts facts_of_split(const std::string& name, const std::vector<Example>& examples,
+                          std::span<const std::uint64_t> hashes, const Splits& splits,
+                          const RowSet& training_rows) {
   const DataSet& data = splits.source;
   const bool itself = name == "train" || name == "all";
-  PartFacts facts =
-      part_facts(name, examples, hashes, data.scheme(), itself ? RowSet{} : training_rows);
+  SplitFacts facts =
+      split_facts(name, examples, hashes, data.scheme(), itself ? RowSet{} : training_rows);
   if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data.train, data.files);
   if (name != "test" || splits.protocol == Protocol::original) return facts;
   const RowSet validation = row_set(row_hashes(data.validation));
@@ -115,20 +115,20 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
   const DataSet& data = splits.source;
   DataIdentity identity{data.source, data.hash, rows, data.label_names, {}, data.columns};
   const RowSet training_rows = row_set(row_hashes(data.train));
-  for (const auto& [name, examples] : parts_of(data))
+  for (const auto& [name, examples] : splits_of(data))
     if (!examples->empty()) {
-      identity.parts.push_back(
-          facts_of_part(name, *examples, row_hashes(*examples), splits, training_rows));
-      identity.parts.back().sample = samples.at(name);
+      identity.splits.push_back(
+          facts_of_split(name, *examples, row_hashes(*examples), splits, training_rows));
+      identity.splits.back().sample = samples.at(name);
     }
   return identity;
 }
 
 // Marks the examples whose text was used for training or choices, unless they are negligible or all. The validation
 // split is used for choices by definition, so that does not count.
-void mark_seen(MeasuredTexts& texts, std::span<const std::uint64_t> hashes, const Splits& splits,
-               const std::optional<TrainedOn>& record) {
-  const std::string& name = texts.part.facts.part;
+void mark_seen(EvaluationExamples& texts, std::span<const std::uint64_t> hashes,
+               const Splits& splits, const std::optional<TrainedOn>& record) {
+  const std::string& name = texts.split.facts.split;
   // All choices are made on the test split.
   if (name == "test" && splits.protocol == Protocol::original) return;
   std::vector<RowSet> used;
@@ -143,22 +143,22 @@ void mark_seen(MeasuredTexts& texts, std::span<const std::uint64_t> hashes, cons
         std::ranges::any_of(used, [&](const RowSet& rows) { return contains(rows, hashes[i]); });
     seen += texts.examples[i].seen ? 1 : 0;
   }
-  if (is_negligible(seen, texts.part.facts) || seen == texts.part.facts.rows)
+  if (is_negligible(seen, texts.split.facts) || seen == texts.split.facts.rows)
     for (Example& example : texts.examples) example.seen = false;
 }
 
-std::string origin_of(const Splits& splits, const std::string& part) {
-  if (part == "validation") return splits.validation_source.text;
-  const auto& asked = splits.source.asked_split;
+std::string origin_of(const Splits& splits, const std::string& name) {
+  if (name == "validation") return splits.validation_source.text;
+  const auto& requested = splits.source.requested_split;
   std::string origin =
-      part == "all" ? "all examples of the data"
-      : asked && to_string(asked->second) == part
-          ? fmt::format("the data's split {}", asked->first)
-          : fmt::format("the data's {} split", part == "train" ? "training" : part);
-  for (const PartFacts& facts : splits.identity.parts) {
-    if (facts.part == part) return with_sample(origin, facts.sample);
-    if (part == "all" && !facts.sample.empty())
-      origin += fmt::format("; of {} {}", facts.part, facts.sample);
+      name == "all" ? "all examples of the data"
+      : requested && to_string(requested->second) == name
+          ? fmt::format("the data's split {}", requested->first)
+          : fmt::format("the data's {} split", name == "train" ? "training" : name);
+  for (const SplitFacts& facts : splits.identity.splits) {
+    if (facts.split == name) return with_sample(origin, facts.sample);
+    if (name == "all" && !facts.sample.empty())
+      origin += fmt::format("; of {} {}", facts.split, facts.sample);
   }
   return origin;
 }
@@ -178,14 +178,14 @@ std::string to_string(Protocol protocol) {
 
 std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
                                               const std::optional<TrainedOn>& record,
-                                              bool takes_new) {
+                                              bool includes_new) {
   if (!record || !is_training_data(hashes, *record)) return std::nullopt;
   SetAside aside{.rows = std::vector<char>(hashes.size(), 0)};
   std::size_t old = 0, fresh = 0;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     if (contains(record->trained, hashes[i])) continue;
     const bool was_set_aside = contains(record->chosen, hashes[i]);
-    if (!was_set_aside && !takes_new) continue;
+    if (!was_set_aside && !includes_new) continue;
     aside.rows[i] = 1;
     ++(was_set_aside ? old : fresh);
   }
@@ -209,12 +209,13 @@ Splits split(DataSet data, const SplitOptions& options) {
     source.validation = source.test;
     splits.validation_source = {ValidationOrigin::test, "the test split: choices are made on it"};
   } else if (!source.validation.empty()) {
-    const auto& asked = source.asked_split;
+    const auto& requested = source.requested_split;
     splits.validation_source = {
         ValidationOrigin::data,
         fmt::format("{} examples of the data's {}", count_text(source.validation.size()),
-                    asked && asked->second == SplitRole::validation ? "split " + asked->first
-                                                                    : "validation split")};
+                    requested && requested->second == SplitRole::validation
+                        ? "split " + requested->first
+                        : "validation split")};
   } else if (!set_aside_as_before(splits)) {
     set_aside_by_seed(splits);
   }
@@ -234,14 +235,14 @@ Splits split(DataSet data, const SplitOptions& options) {
   return splits;
 }
 
-const std::vector<Example>& part(const Splits& splits, const std::string& asked) {
+const std::vector<Example>& split_named(const Splits& splits, const std::string& requested) {
   const DataSet& source = splits.source;
-  const bool own_name = source.asked_split && source.asked_split->first == asked;
-  const std::string name = own_name ? to_string(source.asked_split->second) : asked;
+  const bool own_name = source.requested_split && source.requested_split->first == requested;
+  const std::string name = own_name ? to_string(source.requested_split->second) : requested;
   const std::pair<std::string_view, const std::vector<Example>*> parts[] = {
       {"test", &source.test}, {"validation", &source.validation}, {"train", &source.train}};
-  for (const auto& [part_name, examples] : parts) {
-    if (name.empty() ? examples->empty() : part_name != name) continue;
+  for (const auto& [split_name, examples] : parts) {
+    if (name.empty() ? examples->empty() : split_name != name) continue;
     user_check(!examples->empty(), "{}: the {} split is empty, or its examples have no labels{}",
                source.description, name,
                source.files.size() == 1
@@ -254,30 +255,30 @@ const std::vector<Example>& part(const Splits& splits, const std::string& asked)
   fail("{}: there are no examples", source.description);
 }
 
-MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
-                             const std::optional<TrainedOn>& record) {
+EvaluationExamples evaluation_examples(const Splits& splits, const std::string& name,
+                                       const std::optional<TrainedOn>& record) {
   const DataSet& source = splits.source;
-  MeasuredTexts texts;
-  std::string part_name = name;
+  EvaluationExamples texts;
+  std::string split_name = name;
   if (name == "all") {
-    for (const auto& [own, examples] : parts_of(source))
+    for (const auto& [own, examples] : splits_of(source))
       texts.examples.insert(texts.examples.end(), examples->begin(), examples->end());
     user_check(!texts.examples.empty(), "{}: there are no examples", source.description);
   } else {
-    const std::vector<Example>& examples = part(splits, name);
+    const std::vector<Example>& examples = split_named(splits, name);
     texts.examples = examples;
-    for (const auto& [own, of_part] : parts_of(source))
-      if (of_part == &examples) part_name = own;
+    for (const auto& [own, of_split] : splits_of(source))
+      if (of_split == &examples) split_name = own;
     // Data without splits that is only measured is not a training split.
-    if (name.empty() && part_name == "train" && splits.options.use == DataUse::measurement)
-      part_name = "all";
+    if (name.empty() && split_name == "train" && splits.options.use == DataUse::measurement)
+      split_name = "all";
   }
   const std::string origin = with_sample(
-      origin_of(splits, part_name), keep_sample(texts.examples, splits.options.max_eval_samples,
-                                                splits.options.seed, "evaluation sample"));
+      origin_of(splits, split_name), keep_sample(texts.examples, splits.options.max_eval_samples,
+                                                 splits.options.seed, "evaluation sample"));
   const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
-  texts.part = measured_part(
-      facts_of_part(part_name, texts.examples, hashes, splits, row_set(row_hashes(source.train))),
+  texts.split = measured_split(
+      facts_of_split(split_name, texts.examples, hashes, splits, row_set(row_hashes(source.train))),
       origin, texts.examples, hashes, source.label_names, record);
   mark_seen(texts, hashes, splits, record);
   return texts;
@@ -285,8 +286,8 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
 
 void check_trainable(const Splits& splits) {
   const DataSet& data = splits.source;
-  const PartFacts facts =
-      part_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
+  const SplitFacts facts =
+      split_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
   user_check(facts.rows > 0, "{}: there are no examples to train on", data.description);
   if (data.task == Task::regression) {
     const bool varied = std::ranges::any_of(

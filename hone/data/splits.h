@@ -67,11 +67,11 @@ struct SetAside {
   std::string source = {};      ///< as `ValidationSource::text`
 };
 
-/// Returns the rows that training set aside and, with `takes_new`, those new to the model. `hashes` are the rows'
+/// Returns the rows that training set aside and, with `includes_new`, those new to the model. `hashes` are the rows'
 /// `row_hash`es. Returns nothing if the model was not trained on this data, or there are no such rows.
 std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
                                               const std::optional<TrainedOn>& record,
-                                              bool takes_new);
+                                              bool includes_new);
 
 /// Provides the validation split. Honest: the data's own if it has one; else the rows that an earlier training of the
 /// model set aside; else a share of the examples of each class, drawn by seed, with equal texts on the same side
@@ -80,20 +80,20 @@ std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> has
 /// for `original` without a test split.
 Splits split(DataSet data, const SplitOptions& options);
 
-/// Returns the split called `asked` ("train", "validation", "test", or `DataOptions::split`); "" is the first of test,
+/// Returns the split called `requested` ("train", "validation", "test", or `DataOptions::split`); "" is the first of test,
 /// validation and train that has examples. Throws `UserError` for other names and for an empty split.
-const std::vector<Example>& part(const Splits& splits, const std::string& asked);
+const std::vector<Example>& split_named(const Splits& splits, const std::string& requested);
 
 /// Examples to measure on.
-struct MeasuredTexts {
+struct EvaluationExamples {
   std::vector<Example> examples;
-  MeasuredPart part;
+  MeasuredSplit split;
 };
 
-/// Returns at most `max_eval_samples` examples of the split called `name` (as in `part`, or "all" for all splits
+/// Returns at most `max_eval_samples` examples of the split called `name` (as in `split_named`, or "all" for all splits
 /// together), with facts about them for a model with this training record.
-MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
-                             const std::optional<TrainedOn>& record);
+EvaluationExamples evaluation_examples(const Splits& splits, const std::string& name,
+                                       const std::optional<TrainedOn>& record);
 
 /// Throws `UserError` if the training split has nothing to learn from: fewer than two classes, all numbers equal, or no
 /// label that only some examples have.

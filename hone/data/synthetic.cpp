@@ -32,7 +32,7 @@ constexpr Generator kGenerators[] = {
      make_topics},
 };
 
-constexpr std::int64_t kMostExamples = 10'000'000;
+constexpr std::int64_t kMaxExamples = 10'000'000;
 
 const Generator* find_generator(std::string_view name) {
   std::vector<std::string> names;
@@ -67,8 +67,8 @@ void set_parameter(SyntheticOptions& options, std::string_view assignment) {
     options.seed = parse_number<std::uint64_t>(name, value);
   } else {
     const auto count = parse_number<std::int64_t>(name, value);
-    user_check(count >= 1 && count <= kMostExamples, "synth: {}: expected 1 to {}, got {}", name,
-               kMostExamples, count);
+    user_check(count >= 1 && count <= kMaxExamples, "synth: {}: expected 1 to {}, got {}", name,
+               kMaxExamples, count);
     if (name == "n") {
       options.train_count = count;
     } else {

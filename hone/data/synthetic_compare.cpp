@@ -9,11 +9,11 @@ namespace {
 
 constexpr double kStop =
     0.25;  // probability of stopping at each step: P(difference <= 8) = 1 - 0.75^8 = 0.9
-constexpr std::uint64_t kMostDifference = 99;
+constexpr std::uint64_t kMaxDifference = 99;
 
 std::uint64_t draw_difference(RandomSequence& random) {
   std::uint64_t difference = 1;
-  while (difference < kMostDifference && random.uniform() >= kStop) ++difference;
+  while (difference < kMaxDifference && random.uniform() >= kStop) ++difference;
   return difference;
 }
 

@@ -11,7 +11,7 @@ constexpr double kNegated = 0.42;
 constexpr double kWeak = 0.2;       // share of "hardly" among them
 constexpr double kModified = 0.3;   // share of clauses with an intensifier or a softener
 constexpr double kContrast = 0.15;  // share of clauses joined by "but"
-constexpr double kLeastScore = 0.75;
+constexpr double kMinScore = 0.75;
 
 // A text under construction, and its score so far.
 struct Review {
@@ -76,7 +76,7 @@ Example make_negation(const Lexicon& lexicon, RandomSequence& random) {
       if (clauses > 1) say_joint(review);
     }
     review.text += '.';
-    if (std::abs(review.score) >= kLeastScore) return {std::move(review.text), review.score > 0};
+    if (std::abs(review.score) >= kMinScore) return {std::move(review.text), review.score > 0};
   }
 }
 

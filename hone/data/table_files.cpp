@@ -15,9 +15,9 @@ namespace hone {
 namespace {
 
 // A split of the data.
-struct Part {
+struct ReadSplit {
   std::vector<Example> examples;
-  std::vector<WrittenAnswer> answers;  // per example; empty if labels are not read
+  std::vector<RawLabel> raw_labels;  // per example; empty if labels are not read
 };
 
 template <typename Where>
@@ -32,25 +32,25 @@ class Reader {
   Reader(const DataOptions& options, ThreadPool& pool) : options_(options), pool_(pool) {}
 
   // Reads a split. Returns nothing if it has no labels and is not the first one.
-  std::optional<Part> read(const std::string& name, const std::vector<fs::path>& files) {
-    Part part;
+  std::optional<ReadSplit> read(const std::string& name, const std::vector<fs::path>& files) {
+    ReadSplit split;
     for (const fs::path& path : files) {
       const bool first = !columns_;
-      const LabelledFile file = open_labelled_file(path, first ? options_ : like_the_first_);
+      const LabelledFile file = open_labelled_file(path, first ? options_ : next_file_options_);
       if (first) choose(file);
       if (!first && lacks_label(file)) return left_out(name, "it has no labels");
-      append(file, part);
+      append(file, split);
     }
-    user_check(!part.examples.empty(), "{}: the file holds no examples", files[0].string());
-    const bool unlabelled = are_left_out(part.answers);
-    if (unlabelled && read_a_part_) return left_out(name, "all labels are -1");
-    if (read_a_part_ && lacks_values(part)) return left_out(name, "all labels are empty");
+    user_check(!split.examples.empty(), "{}: the file holds no examples", files[0].string());
+    const bool unlabelled = all_labels_hidden(split.raw_labels);
+    if (unlabelled && read_a_split_) return left_out(name, "all labels are -1");
+    if (read_a_split_ && lacks_values(split)) return left_out(name, "all labels are empty");
     user_check(!unlabelled,
                "{}: all labels are -1, which means no label; expected examples with labels",
                files[0].string());
-    read_a_part_ = true;
-    if (!class_names.empty()) leave_unlabelled_out(name, part);
-    return part;
+    read_a_split_ = true;
+    if (!class_names.empty()) remove_unlabelled(name, split);
+    return split;
   }
 
   std::vector<std::string> notes, warnings;
@@ -66,7 +66,7 @@ class Reader {
     const TableForm& known = options_.remembered.form;
     for (const auto member : {&TableForm::encoding, &TableForm::quoting, &TableForm::json_field})
       if ((columns.form.*member).empty()) columns.form.*member = known.*member;
-    columns.form.no_header = like_the_first_.form.no_header;
+    columns.form.no_header = next_file_options_.form.no_header;
     return columns;
   }
 
@@ -80,7 +80,7 @@ class Reader {
       columns_ = file.table.columns.empty() ? ColumnChoice{}
                                             : choose_columns(file.table.columns, options_, notes);
     });
-    like_the_first_ = as_the_first(options_, file.table.has_header, *columns_);
+    next_file_options_ = options_for_next_file(options_, file.table.has_header, *columns_);
     if (columns_->labels.size() == 1) class_names = file.table.class_names(columns_->labels[0]);
   }
 
@@ -95,42 +95,42 @@ class Reader {
   }
 
   // Returns whether all labels are missing; an empty set of labels is valid.
-  bool lacks_values(const Part& part) const {
-    return options_.task != Task::multi_label && !part.answers.empty() &&
-           std::ranges::all_of(part.answers, [](const WrittenAnswer& answer) {
-             return !answer.many && answer.value.empty();
+  bool lacks_values(const ReadSplit& split) const {
+    return options_.task != Task::multi_label && !split.raw_labels.empty() &&
+           std::ranges::all_of(split.raw_labels, [](const RawLabel& raw_label) {
+             return !raw_label.many && raw_label.value.empty();
            });
   }
 
-  std::optional<Part> left_out(const std::string& name, const char* why) {
+  std::optional<ReadSplit> left_out(const std::string& name, const char* why) {
     notes.push_back(fmt::format("left out: the {} split, because {}", name, why));
     return std::nullopt;
   }
 
   // Drops examples with label -1, the missing label of `datasets` in files with class names.
-  void leave_unlabelled_out(const std::string& name, Part& part) {
+  void remove_unlabelled(const std::string& name, ReadSplit& split) {
     std::size_t kept = 0;
-    for (std::size_t row = 0; row < part.answers.size(); ++row) {
-      if (part.answers[row].value == "-1") continue;
+    for (std::size_t row = 0; row < split.raw_labels.size(); ++row) {
+      if (split.raw_labels[row].value == "-1") continue;
       if (kept != row) {
-        part.answers[kept] = std::move(part.answers[row]);
-        part.examples[kept] = std::move(part.examples[row]);
+        split.raw_labels[kept] = std::move(split.raw_labels[row]);
+        split.examples[kept] = std::move(split.examples[row]);
       }
       ++kept;
     }
-    if (kept == part.answers.size()) return;
+    if (kept == split.raw_labels.size()) return;
     notes.push_back(fmt::format("left out: {} of {} {} examples, whose label is -1 (no label)",
-                                part.answers.size() - kept, part.answers.size(), name));
-    part.answers.resize(kept);
-    part.examples.resize(kept);
+                                split.raw_labels.size() - kept, split.raw_labels.size(), name));
+    split.raw_labels.resize(kept);
+    split.examples.resize(kept);
   }
 
-  void append(const LabelledFile& file, Part& part) {
+  void append(const LabelledFile& file, ReadSplit& split) {
     std::vector<Record> records = file.read(*columns_, pool_);
     const bool pairs = !columns_->text_pair.empty(), labelled = !columns_->labels.empty();
     std::int64_t replaced = 0;
-    part.examples.reserve(part.examples.size() + records.size());
-    const std::size_t first = part.examples.size();
+    split.examples.reserve(split.examples.size() + records.size());
+    const std::size_t first = split.examples.size();
     const auto number = static_cast<std::int32_t>(files.size());
     files.push_back({file.path.string(), file.table.unit});
     for (Record& row : records) {
@@ -139,10 +139,10 @@ class Reader {
       replaced += row.replaced_bytes;
       Example example{.text = std::move(row.text), .file = number, .row = row.number};
       if (pairs) example.text_pair = std::move(row.text_pair);
-      part.examples.push_back(std::move(example));
-      if (labelled) part.answers.push_back(std::move(row.answer));
+      split.examples.push_back(std::move(example));
+      if (labelled) split.raw_labels.push_back(std::move(row.raw_label));
     }
-    take_pictures(file.path, std::span(part.examples).subspan(first), pool_);
+    resolve_picture_paths(file.path, std::span(split.examples).subspan(first), pool_);
     for (const std::string& warning : file.warnings)
       warnings.push_back(fmt::format("{}: {}", file.path.string(), warning));
     if (replaced > 0)
@@ -152,37 +152,37 @@ class Reader {
   const DataOptions& options_;
   ThreadPool& pool_;
   std::optional<ColumnChoice> columns_;  // chosen in the first file
-  DataOptions like_the_first_;           // for later files
-  bool read_a_part_ = false;
+  DataOptions next_file_options_;        // for later files
+  bool read_a_split_ = false;
 };
 
 }  // namespace
 
-WrittenData read_tables(const DataFiles& files, const DataOptions& options, ThreadPool& pool) {
+RawDataSet read_tables(const DataFiles& files, const DataOptions& options, ThreadPool& pool) {
   Reader reader(options, pool);
-  WrittenData written;
+  RawDataSet written;
   const auto read = [&](const char* name, const std::vector<fs::path>& paths,
                         std::vector<Example>& examples) {
     if (paths.empty()) return;
-    std::optional<Part> part = reader.read(name, paths);
-    if (!part) return;
-    examples = std::move(part->examples);
-    std::ranges::move(part->answers, std::back_inserter(written.answers));
+    std::optional<ReadSplit> split = reader.read(name, paths);
+    if (!split) return;
+    examples = std::move(split->examples);
+    std::ranges::move(split->raw_labels, std::back_inserter(written.raw_labels));
   };
   read("train", files.train, written.data.train);
   read("validation", files.validation, written.data.validation);
   read("test", files.test, written.data.test);
-  const AnswerPlace place = [&](std::size_t row) {
+  const LabelPlace place = [&](std::size_t row) {
     for (const auto* examples : {&written.data.train, &written.data.validation}) {
       if (row < examples->size()) return place_of((*examples)[row], reader.files);
       row -= examples->size();
     }
     return place_of(written.data.test[row], reader.files);
   };
-  written.task = options.task ? *options.task : find_task(written.answers, place, reader.notes);
+  written.task = options.task ? *options.task : find_task(written.raw_labels, place, reader.notes);
   // Reading again with the task reports labels that are invalid for classification.
   if (!options.task && written.task == Task::single_label &&
-      std::ranges::any_of(written.answers, &WrittenAnswer::no_class)) {
+      std::ranges::any_of(written.raw_labels, &RawLabel::no_class)) {
     DataOptions classes = options;
     classes.task = Task::single_label;
     return read_tables(files, classes, pool);
@@ -193,7 +193,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   written.data.notes.insert(written.data.notes.end(), reader.notes.begin(), reader.notes.end());
   written.data.warnings = reader.warnings;
   written.data.files = reader.files;
-  written.data.asked_split = files.asked;
+  written.data.requested_split = files.requested;
   written.data.columns = reader.columns();
   written.data.guessed = reader.guessed();
   return written;

@@ -48,7 +48,7 @@ RowSet checked_set(const Tensor& tensor, const char* name) {
              "tensor '{}': expected a list of i64", name);
   RowSet set(tensor);
   user_check(std::ranges::adjacent_find(set, std::greater_equal()) == set.end(),
-             "tensor '{}': the hashes do not rise", name);
+             "tensor '{}': the hashes are not in ascending order", name);
   return set;
 }
 
@@ -174,22 +174,23 @@ bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& re
   return known > 0 && 2 * known >= std::min(rows.size(), record.trained.size());
 }
 
-std::string disbelief(const fs::path& folder) {
+std::string distrust_reason(const fs::path& folder) {
   if (!path_exists(folder / kTrainedOnFile)) return "";
   const std::string fault = record_fault(folder);
-  return fault.empty() ? ""
-                       : fmt::format("{}; so what the model in {} was trained on counts as unknown",
-                                     fault, folder.string());
+  return fault.empty()
+             ? ""
+             : fmt::format("{}; so the training data of the model in {} counts as unknown", fault,
+                           folder.string());
 }
 
 std::optional<TrainedOn> read_trained_on(const fs::path& folder) {
   const fs::path path = folder / kTrainedOnFile;
-  if (!path_exists(path) || !disbelief(folder).empty()) return std::nullopt;
+  if (!path_exists(path) || !distrust_reason(folder).empty()) return std::nullopt;
   const Safetensors file = read_safetensors(path);
   try {
     return parse(file);
   } catch (const UserError& reason) {
-    fail("{}: {}; without this file the model opens, and what it was trained on is unknown",
+    fail("{}: {}; if you remove this file, the model opens, but its training data is unknown",
          path.string(), reason.what());
   }
 }

@@ -95,7 +95,7 @@ inline constexpr const char* kTrainedOnFile = "trained_on.safetensors";
 
 /// Returns a sentence why an existing training record is not trusted: record.json, which proves that the folder is
 /// unchanged, is damaged. Returns "" if it is trusted or does not exist.
-std::string disbelief(const fs::path& folder);
+std::string distrust_reason(const fs::path& folder);
 
 /// Reads the record in a model folder. Returns nothing if there is none, its fingerprints have an older version, or it
 /// is not trusted. Throws `UserError` with the path for a file that is damaged or written by a newer program.

@@ -125,7 +125,7 @@ class PythonReader {
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789+-.eE"), rest_.size());
     std::string digits(rest_.substr(0, end));
     rest_.remove_prefix(end);
-    if (!written_number(digits)) return std::nullopt;
+    if (!parse_decimal(digits)) return std::nullopt;
     return digits.ends_with('.') ? digits + "0" : digits;
   }
 
@@ -209,7 +209,7 @@ std::optional<Elements> json_list(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> written_list(std::string_view text) {
+std::optional<std::vector<std::string>> parse_list(std::string_view text) {
   text = trim(text);
   if (text.starts_with('['))
     if (std::optional<Elements> found = json_list(text)) return found;

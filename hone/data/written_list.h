@@ -12,7 +12,7 @@ namespace hone {
 /// for lists, tuples, sets and numpy arrays, with numpy scalars too: "['a', \"b's\"]", "('a',)", "{'a'}", "set()",
 /// "array(['a'], dtype=object)", "['a' 'b']", "[1. 0.]", "[np.str_('a')]". Returns nothing for other text, nested
 /// lists, and lists with an element that is not a string, number or boolean.
-std::optional<std::vector<std::string>> written_list(std::string_view text);
+std::optional<std::vector<std::string>> parse_list(std::string_view text);
 
 /// Returns whether a cell in a column of lists is missing: empty, "nan", "NaN" or "None".
 bool is_missing_list(std::string_view text);

@@ -13,7 +13,7 @@ namespace hone {
 namespace {
 
 bool scaled(const Format& format) { return format.is("scale", "row"); }
-void complete(Format& format) { settle(format, "scale", is_mase(format) ? "none" : "row"); }
+void complete(Format& format) { resolve_auto(format, "scale", is_mase(format) ? "none" : "row"); }
 
 Rows groups_of(const Format& format, const Sizes& sizes) {
   if (!scaled(format)) return whole_tensor(sizes);

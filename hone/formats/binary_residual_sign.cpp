@@ -20,7 +20,7 @@ using Means = std::vector<float>;
 bool learned(const Format& format) { return format.is("scale", "learned"); }
 void complete(Format& format) {
   user_check(!is_mase(format) || !learned(format),
-             "the means of mode=mase follow from their number; leave scale out");
+             "mode=mase derives the means from their number; omit scale");
 }
 
 Means means_of(const QuantizerInput& input) {
@@ -159,7 +159,7 @@ FormatDef binary_residual_sign_format() {
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
-      .locality = element_alone,
+      .locality = independent_elements,
       .gradient_rule = [](const Format&) { return GradientRule::own; },
       .backward = backward,
       .encode = encode,

@@ -90,7 +90,7 @@ FormatDef binary_scaling_format() {
       .source =
           "Rastegari et al., XNOR-Net, ECCV 2016; learned: Esser et al., Learned Step Size "
           "Quantization, ICLR 2020",
-      .parameters = {{"per", "what shares a scale", 0, 0, 0, {"tensor", "row"}},
+      .parameters = {{"per", "values that share a scale", 0, 0, 0, {"tensor", "row"}},
                      {"scale", "from calibration, or trained", 0, 0, 0, {"static", "learned"}}},
       .layout = [](const Format&, const Sizes&) { return CodeLayout{1}; },
       .fields = [](const Format&) -> std::vector<CodeField> {
@@ -107,7 +107,7 @@ FormatDef binary_scaling_format() {
           },
       .quantize_reference = quantize_reference,
       .quantize = quantize,
-      .locality = element_alone,
+      .locality = independent_elements,
       .gradient_rule = [](const Format&) { return GradientRule::own; },
       .backward = backward,
       .encode = encode,

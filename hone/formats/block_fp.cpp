@@ -39,8 +39,8 @@ void complete(Format& format) {
     format["exponent_bias"] = (1 << (exponent_width(format) - 1)) - 1;
   const Exponents all = exponents_of(format), possible = float_exponents_of(format);
   user_check(possible.lowest <= possible.highest,
-             "exponents from {} to {} are beyond those of a float; take exponent_bias=auto",
-             all.lowest, all.highest);
+             "exponents from {} to {} exceed those of a float; use exponent_bias=auto", all.lowest,
+             all.highest);
 }
 
 int fixed_exponent(const Format& format, float largest) {
@@ -95,7 +95,7 @@ MaseBlocks mase_blocks(const Format& format) {
 using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const int m = mantissa_bits(input.format);
   const Exponents exponents = float_exponents_of(input.format);

@@ -112,7 +112,7 @@ using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const CodeFields fields(input.format);
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   // A magnitude above a power of two makes the next power the largest.
   const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top(), 1};
@@ -128,7 +128,7 @@ FormatDef block_log_format() {
           .summary = "powers of two and zero with an exponent bias per block",
           .source = "Miyashita et al., LogNet, 2016",
           .parameters = {{"width", "bits of a value", 2, 16, 8},
-                         {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
+                         {"exponent_bias_width", "bits of the exponent bias of a block", 1, 8, 8},
                          block_parameter(16),
                          rows_parameter(),
                          axis_parameter(),

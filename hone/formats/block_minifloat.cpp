@@ -108,7 +108,7 @@ using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const CodeFields fields(input.format);
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const SmallFloat grid = fields.elements();
   const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top()};
@@ -128,7 +128,7 @@ FormatDef block_minifloat_format() {
       .source = "Fox et al., A Block Minifloat Representation, ICLR 2021",
       .parameters = {{"width", "bits of a value", 2, 32, 8},
                      {"exponent_width", "bits of the exponent of a value", 1, 8, 4},
-                     {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
+                     {"exponent_bias_width", "bits of the exponent bias of a block", 1, 8, 8},
                      block_parameter(16),
                      rows_parameter(),
                      axis_parameter(),

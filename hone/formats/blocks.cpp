@@ -18,7 +18,7 @@ std::size_t axis_of(const Format& format, const Sizes& sizes) {
   const auto rank = static_cast<std::int64_t>(sizes.size());
   const std::int64_t axis = format["axis"];
   if (axis < -rank || axis >= rank)
-    fail("{}: the tensor ({}) has no axis {}; take one from {} to {}", to_string(format),
+    fail("{}: the tensor ({}) has no axis {}; use one from {} to {}", to_string(format),
          fmt::join(sizes, ","), axis, -rank, rank - 1);
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
@@ -106,7 +106,7 @@ FormatParameterDef rows_parameter() {
 
 FormatParameterDef axis_parameter() {
   return {.name = "axis",
-          .summary = "dimension along which blocks lie; negative ones count from the end",
+          .summary = "dimension along which blocks extend; negative values count from the end",
           .minimum = -8,
           .maximum = 7,
           .default_value = -1,
@@ -143,8 +143,8 @@ BlockLayout flat_block_layout(const Format& format, const Sizes& sizes) {
   const std::int64_t elements = layout.elements(), block = format["block"];
   if (elements % block != 0)
     fail(
-        "{}: the {} elements of the tensor ({}) are no multiple of the block; take a block "
-        "that divides them, or the fixed mode",
+        "{}: the {} elements of the tensor ({}) are not a multiple of the block size; "
+        "use a block size that divides them, or the fixed mode",
         to_string(format), elements, fmt::join(sizes, ","));
   layout.grid = {1, 1, elements, 1, block};
   return layout;
@@ -267,10 +267,10 @@ std::string block_objection(const Observation& seen, const MagnitudeRange& range
   const bool vanish = range.smallest > median;
   if (median == 0 || (!vanish && range.highest >= median)) return "";
   return fmt::format(
-      "{} makes {} the {} magnitude, but the median magnitude of the values is {:.3g}, so most of "
-      "them would be {}; take {}",
+      "{} makes {} the {} magnitude, but the median magnitude of the values is "
+      "{:.3g}, so most of them would be {}; use {}",
       parameter, vanish ? range.smallest : range.highest, vanish ? "smallest" : "largest", median,
-      vanish ? "zero or raised to it" : "cut down to it", better);
+      vanish ? "rounded to zero or up to it" : "clipped to it", better);
 }
 
 std::uint32_t small_float_code(const SmallFloat& format, double x) {

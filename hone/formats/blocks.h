@@ -93,12 +93,13 @@ struct CodedBlocks {
   static CodeLayout layout(const Format& format, const Sizes& sizes) {
     return code_layout(kLayout(format, sizes), kCoding(format));
   }
-  static void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  static void quantize_by_definition(const QuantizerInput& input, ThreadPool& pool,
+                                     std::span<float> y) {
     quantize_by_coding(kLayout(input.format, input.sizes), kCoding(input.format), pool, input.x, y);
   }
   static void quantize_reference(const QuantizerInput& input, std::span<float> y) {
     ThreadPool alone(1);
-    quantize_slowly(input, alone, y);
+    quantize_by_definition(input, alone, y);
   }
   static Codes encode(const QuantizerInput& input) {
     return encode_by_coding(input.format, kLayout(input.format, input.sizes), kCoding(input.format),

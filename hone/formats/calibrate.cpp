@@ -68,11 +68,12 @@ bool observes_rows(const Format& format) {
   return std::ranges::any_of(states_of(format), &FormatStateDef::per_row);
 }
 
-std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
-                                     std::span<const float> x, const CalibrationOptions& options,
-                                     const std::function<void(const Observation&)>& look) {
+std::vector<Tensor> calibrate_tensor(
+    const Format& format, const Sizes& sizes, std::span<const float> x,
+    const CalibrationOptions& options,
+    const std::function<void(const Observation&)>& on_observation) {
   const std::vector<FormatStateDef> defs = states_of(format);
-  if (defs.empty() && !look) return {};
+  if (defs.empty() && !on_observation) return {};
   check(options);
   const Rows rows =
       observes_rows(format) ? rows_of(sizes) : Rows{1, static_cast<std::int64_t>(x.size())};
@@ -81,7 +82,7 @@ std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows.count); ++row) {
     Observation seen;
     seen.include(x.subspan(row * columns, columns));
-    if (look) look(seen);
+    if (on_observation) on_observation(seen);
     if (!defs.empty()) states.push_back(calibrate_group(format, seen, options));
   }
   return defs.empty() ? std::vector<Tensor>() : stacked(defs, states);

@@ -34,10 +34,10 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen,
 bool observes_rows(const Format& format);
 
 /// Returns the state for a tensor whose values are all available. It observes one group at a time, because the
-/// observation of one row takes as much memory as many rows. `look` is called with each observation.
-std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
-                                     std::span<const float> x,
-                                     const CalibrationOptions& options = {},
-                                     const std::function<void(const Observation&)>& look = {});
+/// observation of one row takes as much memory as many rows. `on_observation` is called with each observation.
+std::vector<Tensor> calibrate_tensor(
+    const Format& format, const Sizes& sizes, std::span<const float> x,
+    const CalibrationOptions& options = {},
+    const std::function<void(const Observation&)>& on_observation = {});
 
 }  // namespace hone

@@ -31,7 +31,7 @@ CodeTable float_codes(int exponent_bits, int mantissa_bits, float highest) {
 
 bool Recoding::has_all() const { return std::ranges::find(codes, -1) == codes.end(); }
 
-bool Recoding::reaches(int code) const { return std::ranges::find(codes, code) != codes.end(); }
+bool Recoding::encodes(int code) const { return std::ranges::find(codes, code) != codes.end(); }
 
 bool Recoding::covers(const std::vector<std::uint16_t>& elements) const {
   return std::ranges::all_of(elements, [&](std::uint16_t code) { return codes[code] >= 0; });

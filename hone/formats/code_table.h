@@ -30,7 +30,7 @@ struct Recoding {
   std::vector<int> codes;  ///< by the format's code; -1: the table has no such value
 
   bool has_all() const;
-  bool reaches(int code) const;
+  bool encodes(int code) const;
   /// Returns whether the table has the values of these codes of the format.
   bool covers(const std::vector<std::uint16_t>& elements) const;
 };

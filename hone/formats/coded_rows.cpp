@@ -100,8 +100,8 @@ void store_row(EncodedRow row, const Int8Rows& rows, std::int64_t m) {
 
 Int8Shape coded_rows_shape(const Format& format, const Sizes& sizes) {
   const std::int64_t columns = sizes.back();
-  user_check(columns <= kernels::kMostInt8Columns, "rows of codes have up to {} columns, got {}",
-             kernels::kMostInt8Columns, columns);
+  user_check(columns <= kernels::kMaxInt8Columns, "rows of codes have up to {} columns, got {}",
+             kernels::kMaxInt8Columns, columns);
   const auto rank = static_cast<std::int64_t>(sizes.size());
   const bool by_row = locality_of(format, rank) != Locality::tensor;
   const std::optional<CodeUnits> units =
@@ -109,11 +109,11 @@ Int8Shape coded_rows_shape(const Format& format, const Sizes& sizes) {
   const bool whole = units && (units->group == 0 || units->group >= columns);
   Int8Shape shape{rows_of(sizes).count, columns, whole || !units ? columns : units->group};
   const bool blocks = units && !whole && shape.block % 16 == 0 &&
-                      shape.block <= kernels::kMostInt8Block && are_powers_of_two(units->scales);
+                      shape.block <= kernels::kMaxInt8Block && are_powers_of_two(units->scales);
   user_check(units && are_whole_numbers(*units) && (whole || blocks),
              "values of {} along rows of {} are not whole numbers of a byte times a scale per row, "
              "or powers of two per block of 16 to {}",
-             to_string(format), columns, kernels::kMostInt8Block);
+             to_string(format), columns, kernels::kMaxInt8Block);
   return shape;
 }
 

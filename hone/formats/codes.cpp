@@ -54,7 +54,7 @@ std::int64_t signed_value(std::uint32_t code, int bits) {
 }
 
 void fail_without_code(const Format& format, float value) {
-  fail("{} has no code for {}; look for what made it in the tensor", to_string(format), value);
+  fail("{} has no code for {}; check how the tensor got this value", to_string(format), value);
 }
 
 std::vector<std::byte> pack(const Codes& codes, const CodeLayout& layout) {

@@ -39,7 +39,7 @@ std::int64_t parse_number(std::string_view text, const FormatParameterDef& param
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   user_check(error == std::errc{} && end == text.data() + text.size(),
-             "{}: {}='{}' is no whole number{}", where, parameter.name, text,
+             "{}: {}='{}' is not a whole number{}", where, parameter.name, text,
              parameter.default_value == kAuto ? " (or auto)" : "");
   user_check(value >= parameter.minimum && value <= parameter.maximum,
              "{}: {}={} is outside {} … {} ({})", where, parameter.name, value, parameter.minimum,
@@ -80,7 +80,7 @@ std::int64_t& Format::operator[](std::string_view parameter) {
 bool Format::is(std::string_view parameter, std::string_view word) const {
   const std::size_t index = index_of(*this, parameter);
   const auto& words = def->parameters[index].words;
-  HONE_ASSERT(std::ranges::find(words, word) != words.end(), "format {}: {} is never '{}'",
+  HONE_ASSERT(std::ranges::find(words, word) != words.end(), "format {}: {} cannot be '{}'",
               def->name, parameter, word);
   return words[static_cast<std::size_t>(values[index])] == word;
 }
@@ -194,7 +194,7 @@ Locality locality_of(const Format& format, std::int64_t rank) {
                                                    : format.def->locality(format, rank);
 }
 
-Locality element_alone(const Format& /*format*/, std::int64_t /*rank*/) {
+Locality independent_elements(const Format& /*format*/, std::int64_t /*rank*/) {
   return Locality::element;
 }
 

@@ -212,7 +212,7 @@ GradientRule gradient_rule_of(const Format& format);
 Locality locality_of(const Format& format, std::int64_t rank);
 
 /// `FormatDef::locality` of formats that round every value independently.
-Locality element_alone(const Format& format, std::int64_t rank);
+Locality independent_elements(const Format& format, std::int64_t rank);
 
 /// Returns the bits per element of a tensor, including shared codes and state.
 double average_bits(const Format& format, const Sizes& sizes);

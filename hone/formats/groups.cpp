@@ -52,7 +52,7 @@ std::optional<std::int64_t> unit_group(const Rows& groups, const Sizes& sizes) {
 std::uint32_t float_code(float value) { return std::bit_cast<std::uint32_t>(value); }
 float float_value(std::uint32_t code) { return std::bit_cast<float>(code); }
 
-void settle(Format& format, std::string_view parameter, std::string_view word) {
+void resolve_auto(Format& format, std::string_view parameter, std::string_view word) {
   const auto& all = format.def->parameters;
   const auto found = std::ranges::find(all, parameter, &FormatParameterDef::name);
   HONE_ASSERT(found != all.end() && found->words[0] == "auto", "{} has no auto {}",

@@ -33,6 +33,6 @@ std::uint32_t float_code(float value);
 float float_value(std::uint32_t code);
 
 /// Sets a parameter with words to `word` if it is `auto` (its first word).
-void settle(Format& format, std::string_view parameter, std::string_view word);
+void resolve_auto(Format& format, std::string_view parameter, std::string_view word);
 
 }  // namespace hone

@@ -58,7 +58,7 @@ FormatDef bf16_format() {
                 kernels::round_to_bfloat16(pool, static_cast<std::int64_t>(y.size()),
                                            input.x.data(), y.data());
               },
-          .locality = element_alone,
+          .locality = independent_elements,
           .encode = encode<kernels::float_to_bfloat16>,
           .decode = decode<kernels::bfloat16_to_float>,
           .units = units<kernels::Half::bfloat16>};
@@ -76,7 +76,7 @@ FormatDef fp16_format() {
                 kernels::round_to_minifloat(pool, kFloat16, static_cast<std::int64_t>(y.size()),
                                             input.x.data(), y.data());
               },
-          .locality = element_alone,
+          .locality = independent_elements,
           .encode = encode<kernels::float_to_float16>,
           .decode = decode<kernels::float16_to_float>,
           .units = units<kernels::Half::float16>};

@@ -38,29 +38,27 @@ void complete(Format& format) {
   if (in_groups(format)) {
     user_check(!is_mase(format) && format.is("per", "auto") && !format.is("scale", "static") &&
                    !learned(format),
-               "groups take their scales from their own values; give nothing but bits and range "
-               "with group");
+               "with group, scales are computed from the values of each group; give only bits "
+               "and range with it");
     user_check(bits_of(format) <= kMostUnitBits,
-               "scales of groups have 16 bits, too few for codes of {}; take bits of 2 to {}",
+               "scales of groups have 16 bits, too few for codes of {}; use bits of 2 to {}",
                bits_of(format), kMostUnitBits);
-    return settle(format, "scale", "dynamic");
+    return resolve_auto(format, "scale", "dynamic");
   }
   if (is_mase(format)) {
-    user_check(
-        !token && !format.is("per", "tensor") && !format.is("scale", "static") &&
-            !learned(format) && !affine(format),
-        "mode=mase has dynamic symmetric scales per row only; give nothing but bits with it");
-    settle(format, "per", "row");
-    settle(format, "scale", "dynamic");
+    user_check(!token && !format.is("per", "tensor") && !format.is("scale", "static") &&
+                   !learned(format) && !affine(format),
+               "mode=mase has dynamic symmetric scales per row only; give only bits with it");
+    resolve_auto(format, "per", "row");
+    resolve_auto(format, "scale", "dynamic");
   }
-  settle(format, "per", "tensor");
-  settle(format, "scale", token ? "dynamic" : "static");
-  user_check(
-      !token || dynamic(format),
-      "per=token has as many scales as an activation has rows, which nothing before the call "
-      "knows; use scale=dynamic, or per=tensor");
+  resolve_auto(format, "per", "tensor");
+  resolve_auto(format, "scale", token ? "dynamic" : "static");
+  user_check(!token || dynamic(format),
+             "per=token has as many scales as an activation has rows, which is not known "
+             "before the call; use scale=dynamic, or per=tensor");
   user_check(!learned(format) || !affine(format),
-             "learned scales come without a zero point; use range=symmetric, or scale=static");
+             "learned scales have no zero point; use range=symmetric, or scale=static");
 }
 
 Locality locality(const Format& format, std::int64_t /*rank*/) {
@@ -72,19 +70,19 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
-ScaledGrid as_kernels_have_it(const scalar::ScaledGrid& grid) {
+ScaledGrid to_kernel_grid(const scalar::ScaledGrid& grid) {
   return {grid.scale, grid.lowest, grid.highest};
 }
 
 // Returns the grid of a scale and a zero point, which symmetric ranges ignore.
 ScaledGrid grid_of(const Format& format, float scale, float zero_point) {
-  return as_kernels_have_it(
+  return to_kernel_grid(
       scalar::integer_grids(bits_of(format), affine(format)).of(scale, zero_point));
 }
 
 ScaledGrid grid_for(const Format& format, const ValueRange& range) {
-  return as_kernels_have_it(scalar::integer_grids(bits_of(format), affine(format))
-                                .of(scalar::ValueRange{range.lowest, range.highest}));
+  return to_kernel_grid(scalar::integer_grids(bits_of(format), affine(format))
+                            .of(scalar::ValueRange{range.lowest, range.highest}));
 }
 
 ScaledGrid grid_of_state(const QuantizerInput& input, std::int64_t group) {
@@ -290,19 +288,19 @@ std::optional<CodeUnits> units(const QuantizerInput& input) {
 FormatDef int_format() {
   return {
       .name = "int",
-      .summary = "integers times a scale, which the largest magnitude sets",
+      .summary = "integers times a scale, set by the largest magnitude",
       .source = "learned scales: Esser et al., Learned Step Size Quantization, ICLR 2020",
       .parameters =
           {{"bits", "bits of a code", 2, 16, 8},
            {.name = "group",
-            .summary = "neighbours in a row that share a scale of 16 bits; 0: as per says",
+            .summary = "neighbours in a row that share a 16-bit scale; 0: see per",
             .minimum = 0,
             .maximum = 65536,
             .default_value = 0,
             .tunable = false,
             .optional = true},
            {"per",
-            "what shares a scale; auto: the tensor",
+            "values that share a scale; auto: the tensor",
             0,
             0,
             0,

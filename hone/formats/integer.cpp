@@ -33,7 +33,7 @@ double lowest(const Format& format) { return is_signed(format) ? -highest(format
 
 std::vector<FormatStateDef> state(const Format& format) {
   if (!calibrated(format)) return {};
-  return {{"frac", "bits behind the binary point"}};
+  return {{"frac", "bits after the binary point"}};
 }
 
 // Returns the largest fraction f with max|x| 2^f <= highest (unsigned: max x), within the parameter's range.
@@ -95,8 +95,8 @@ FormatDef integer_format() {
       .name = "integer",
       .summary = "fixed point: whole multiples of 2^-frac in two's complement",
       .parameters =
-          {{"width", "bits in all", 1, 32, 8},
-           {"frac", "bits behind the binary point", -64, 64, kAuto},
+          {{"width", "total bits", 1, 32, 8},
+           {"frac", "bits after the binary point", -64, 64, kAuto},
            {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}},
            {"sign", "two's complement, or no negative values", 0, 0, 0, {"signed", "unsigned"}}},
       .layout =
@@ -110,7 +110,7 @@ FormatDef integer_format() {
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
-      .locality = element_alone,
+      .locality = independent_elements,
       .encode = encode,
       .decode = decode};
 }

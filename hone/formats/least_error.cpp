@@ -76,7 +76,7 @@ class Search {
     if (same_state(state_of(all_.scaled(kLongest)), state_of(all_.scaled(1 / kLongest))))
       return best_.state;  // the state does not depend on the range
     const double step = std::clamp(std::ldexp(1.0, -bits_ - 2), 0x1p-11, 0x1p-6);
-    const bool apart = looks_at_both_ends();
+    const bool apart = uses_both_extremes();
     std::int64_t zero = apart ? std::llround(-all_.low / (all_.high - all_.low) * codes()) : 0;
     std::vector<Tensor> last;
     for (double length = kLongest; length > kShortest; length *= 1 - step) {
@@ -136,7 +136,7 @@ class Search {
     }
   }
 
-  bool looks_at_both_ends() const {
+  bool uses_both_extremes() const {
     const std::vector<Tensor> state = state_of(all_);
     return all_.low < 0 && all_.high > 0 &&
            !same_state(state, state_of({all_.low / 2, all_.high})) &&

@@ -37,7 +37,7 @@ void complete(Format& format) {
   const std::int64_t lowest = 1 - format["exponent_bias"];
   const std::int64_t highest = highest_field(format) - format["exponent_bias"];
   user_check(highest >= -126 && lowest <= 127,
-             "exponents from {} to {} are beyond those of a float (-126 … 127); take "
+             "exponents from {} to {} exceed those of a float (-126 … 127); use "
              "exponent_bias=auto",
              lowest, highest);
 }
@@ -135,7 +135,7 @@ FormatDef log_format() {
   return {
       .name = "log",
       .summary = "powers of two and zero",
-      .parameters = {{"width", "bits in all", 2, 24, 8},
+      .parameters = {{"width", "total bits", 2, 24, 8},
                      {"exponent_bias", "subtracted from the exponent field", -256, 1 << 24, kAuto},
                      mode_parameter()},
       .complete = complete,
@@ -152,7 +152,7 @@ FormatDef log_format() {
       .objection = objection,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
-      .locality = element_alone,
+      .locality = independent_elements,
       .encode = encode,
       .decode = decode};
 }

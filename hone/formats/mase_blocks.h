@@ -37,14 +37,15 @@ struct TwoModes {
   }
   using Fixed = CodedBlocks<blocks_of, kCoding>;
 
-  static void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-    if (!is_mase(input.format)) return Fixed::quantize_slowly(input, pool, y);
+  static void quantize_by_definition(const QuantizerInput& input, ThreadPool& pool,
+                                     std::span<float> y) {
+    if (!is_mase(input.format)) return Fixed::quantize_by_definition(input, pool, y);
     quantize_mase_blocks(blocks_of(input.format, input.sizes), kMase(input.format), pool, input.x,
                          y);
   }
   static void quantize_reference(const QuantizerInput& input, std::span<float> y) {
     ThreadPool alone(1);
-    quantize_slowly(input, alone, y);
+    quantize_by_definition(input, alone, y);
   }
   static Codes encode(const QuantizerInput& input) {
     if (!is_mase(input.format)) return Fixed::encode(input);

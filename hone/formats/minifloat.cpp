@@ -72,7 +72,7 @@ void complete(Format& format) {
   const int low = lowest_exponent<kImplicitOne>(fields);
   const int high = highest_exponent<kImplicitOne>(fields);
   user_check(high >= -126 && low <= 127,
-             "exponents from {} to {} are beyond those of a float (-126 … 127); take "
+             "exponents from {} to {} exceed those of a float (-126 … 127); use "
              "exponent_bias=auto",
              low, high);
 }
@@ -170,7 +170,7 @@ template <bool kImplicitOne>
 FormatDef format_def(std::string_view name, std::string_view summary) {
   return {.name = name,
           .summary = summary,
-          .parameters = {{"width", "bits in all", 2, 32, 8},
+          .parameters = {{"width", "total bits", 2, 32, 8},
                          {"exponent_width", "bits of the exponent", 1, 8, 4},
                          {"exponent_bias", "subtracted from the exponent field", -256, 512, kAuto},
                          mode_parameter()},
@@ -186,7 +186,7 @@ FormatDef format_def(std::string_view name, std::string_view summary) {
           .objection = objection<kImplicitOne>,
           .quantize_reference = quantize_reference<kImplicitOne>,
           .quantize = quantize<kImplicitOne>,
-          .locality = element_alone,
+          .locality = independent_elements,
           .encode = encode<kImplicitOne>,
           .decode = decode<kImplicitOne>};
 }

@@ -34,7 +34,7 @@ Element element_of(const Format& format) {
 
 void complete(Format& format) {
   user_check(!is_mase(format) || format.is("scale", "floor"),
-             "mode=mase has a scale of its own; leave scale=ceil out, or take the fixed mode");
+             "mode=mase computes its own scale; omit scale=ceil, or use the fixed mode");
 }
 
 BlockLayout layout_of(const Format& format, const Sizes& sizes) {
@@ -70,7 +70,7 @@ BlockCoding fixed_coding(const Format& format) {
           [=](std::uint32_t code) { return value_of(element, code); }};
 }
 
-scalar::MxfpElement as_rules_have_it(const Element& element) {
+scalar::MxfpElement to_mxfp_element(const Element& element) {
   return {element.exponent_bits, element.mantissa_bits, element.highest};
 }
 
@@ -81,9 +81,9 @@ BlockCoding mase_coding(const Format& format) {
       kScaleBits,
       kScaleBias,
       true,
-      [=](float largest) { return scalar::MaseMxfp{as_rules_have_it(element)}.exponent(largest); },
+      [=](float largest) { return scalar::MaseMxfp{to_mxfp_element(element)}.exponent(largest); },
       [=](double relative, int k) {
-        const scalar::MaseMxfpElements elements{as_rules_have_it(element), k};
+        const scalar::MaseMxfpElements elements{to_mxfp_element(element), k};
         return with_sign(elements.code(std::fabs(relative)), relative, element.bits() - 1);
       },
       [=](std::uint32_t code) { return small_float_value(element.grid(), code); }};
@@ -96,7 +96,7 @@ BlockCoding coding_of(const Format& format) {
 using Blocks = CodedBlocks<layout_of, coding_of>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const Element element = element_of(input.format);
   const BlockLayout layout = layout_of(input.format, input.sizes);
   const auto highest = static_cast<float>(element.highest);
@@ -113,37 +113,38 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
 }  // namespace
 
 FormatDef mxfp_format() {
-  return {.name = "mxfp",
-          .summary = "small floats with a power-of-two scale per block (OCP MX)",
-          .source = "OCP Microscaling Formats (MX) Specification 1.0, 2023",
-          .parameters = {{.name = "element",
-                          .summary = "exponent and mantissa bits of an element",
-                          .words = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"},
-                          .spelled = true},
-                         block_parameter(32),
-                         {"scale",
-                          "of the block's largest magnitude: from its power of two, or the "
-                          "smallest that makes nothing saturate",
-                          0,
-                          0,
-                          0,
-                          {"floor", "ceil"}},
-                         axis_parameter(),
-                         mode_parameter()},
-          .complete = complete,
-          .layout = Blocks::layout,
-          .fields = [](const Format& format) -> std::vector<CodeField> {
-            const Element element = element_of(format);
-            return {{"sign", 1},
-                    {"exponent", element.exponent_bits, element.bias()},
-                    {"fraction", element.mantissa_bits}};
-          },
-          .quantize_reference = Blocks::quantize_reference,
-          .quantize = quantize,
-          .locality = locality_of_blocks,
-          .encode = Blocks::encode,
-          .decode = Blocks::decode,
-          .units = Blocks::units};
+  return {
+      .name = "mxfp",
+      .summary = "small floats with a power-of-two scale per block (OCP MX)",
+      .source = "OCP Microscaling Formats (MX) Specification 1.0, 2023",
+      .parameters = {{.name = "element",
+                      .summary = "exponent and mantissa bits of an element",
+                      .words = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"},
+                      .spelled = true},
+                     block_parameter(32),
+                     {"scale",
+                      "of the block's largest magnitude: from its power of two, or the smallest "
+                      "without saturation",
+                      0,
+                      0,
+                      0,
+                      {"floor", "ceil"}},
+                     axis_parameter(),
+                     mode_parameter()},
+      .complete = complete,
+      .layout = Blocks::layout,
+      .fields = [](const Format& format) -> std::vector<CodeField> {
+        const Element element = element_of(format);
+        return {{"sign", 1},
+                {"exponent", element.exponent_bits, element.bias()},
+                {"fraction", element.mantissa_bits}};
+      },
+      .quantize_reference = Blocks::quantize_reference,
+      .quantize = quantize,
+      .locality = locality_of_blocks,
+      .encode = Blocks::encode,
+      .decode = Blocks::decode,
+      .units = Blocks::units};
 }
 
 }  // namespace hone

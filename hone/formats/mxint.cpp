@@ -19,7 +19,7 @@ int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
 
 void complete(Format& format) {
   user_check(!is_mase(format) || format.is("scale", "floor"),
-             "mode=mase has a scale of its own; leave scale=ceil out, or take the fixed mode");
+             "mode=mase computes its own scale; omit scale=ceil, or use the fixed mode");
 }
 
 BlockLayout layout_of(const Format& format, const Sizes& sizes) {
@@ -77,7 +77,7 @@ BlockCoding coding_of(const Format& format) {
 using Blocks = CodedBlocks<layout_of, coding_of>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const int bits = bits_of(input.format);
   const BlockLayout layout = layout_of(input.format, input.sizes);
   kernels::BlockScale scale{0, -kScaleBias, 127};
@@ -99,8 +99,8 @@ FormatDef mxint_format() {
       .parameters = {{"bits", "bits of an element", 2, 24, 8},
                      block_parameter(32),
                      {"scale",
-                      "of the block's largest magnitude: its power of two, or the smallest that "
-                      "makes nothing saturate",
+                      "of the block's largest magnitude: its power of two, or the smallest without "
+                      "saturation",
                       0,
                       0,
                       0,

@@ -75,7 +75,7 @@ MaseBlocks mase_blocks(const Format& format) {
 using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_by_definition(input, pool, y);
   const CodeFields fields(input.format);
   const int m = fields.magnitude_bits();
   const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);

@@ -78,7 +78,7 @@ std::string_view to_string(Arrangement arrangement) {
 Arrangement parse_arrangement(std::string_view word) {
   for (const Arrangement arrangement : kArrangements)
     if (word == to_string(arrangement)) return arrangement;
-  fail("unknown arrangement '{}' of packed codes; they lie in panels or in rows", word);
+  fail("unknown arrangement '{}' of packed codes; expected panels or rows", word);
 }
 
 std::int64_t PackedLayout::code_bytes_without_padding() const {
@@ -92,7 +92,7 @@ std::int64_t PackedLayout::bytes_without_padding() const {
 std::string packing_objection(const Format& format, const Sizes& sizes) {
   const int bits = format.def->layout(format, sizes).element_bits;
   if (bits <= kMostElementBits) return "";
-  return fmt::format("{} has no packed form: its codes have {} bits, packed are those of up to {}",
+  return fmt::format("{} has no packed form: its codes have {} bits, and packing supports up to {}",
                      to_string(format), bits, kMostElementBits);
 }
 
@@ -327,9 +327,8 @@ void check_values(const QuantizerInput& input, const PackedLayout& layout,
   if (odd == values.end()) return;
   const std::int64_t at = odd - values.begin();
   fail(
-      "row {}, column {}: the value is {}; the file is damaged, or was packed from weights that "
-      "are "
-      "no numbers",
+      "row {}, column {}: the value is {}; the file is damaged, or was packed from "
+      "weights that are not numbers",
       at / columns, at % columns, *odd);
 }
 
@@ -388,7 +387,7 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
       const float scale = rows.scale(row, block);
       user_check(std::isfinite(scale),
                  "row {}, block {}: the scale is {}; the file is damaged, or was packed from "
-                 "weights that are no numbers",
+                 "weights that are not numbers",
                  row, block, scale);
       const float most = largest + std::fabs(rows.offset(row, block));
       may_be_infinite =

@@ -7,14 +7,14 @@
 
 namespace hone {
 
-std::span<const EnumWord> enum_words(Operand) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Operand::input), "input"},
+std::span<const EnumName> enum_names(Operand) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(Operand::input), "input"},
                                         {static_cast<int>(Operand::weight), "weight"},
                                         {static_cast<int>(Operand::bias), "bias"},
                                         {static_cast<int>(Operand::output), "output"}};
   return kWords;
 }
-std::string_view to_string(Operand operand) { return word_of(operand); }
+std::string_view to_string(Operand operand) { return enum_name(operand); }
 
 const std::optional<Format>& LayerFormats::operator[](Operand operand) const {
   const std::optional<Format>* formats[] = {&input, &weight, &bias, &output};

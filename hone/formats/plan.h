@@ -16,7 +16,7 @@ namespace hone {
 enum class Operand : std::uint8_t { input, weight, bias, output };
 inline constexpr Operand kOperands[] = {Operand::input, Operand::weight, Operand::bias,
                                         Operand::output};
-std::span<const EnumWord> enum_words(Operand);
+std::span<const EnumName> enum_names(Operand);
 std::string_view to_string(Operand operand);
 
 /// The formats of one operation's operands. Operands without a format stay in full precision.

@@ -12,11 +12,10 @@ std::string range_objection(const Observation& seen, const MagnitudeRange& range
   const std::string advice = bias == better_bias ? fmt::format("a larger {}", wider)
                                                  : fmt::format("exponent_bias={}", better_bias);
   return fmt::format(
-      "exponent_bias={} makes {} the {} magnitude, but the median magnitude of the values is "
-      "{:.3g}, "
-      "so most of them would be {}; take {}",
+      "exponent_bias={} makes {} the {} magnitude, but the median magnitude of the "
+      "values is {:.3g}, so most of them would be {}; use {}",
       bias, vanish ? range.smallest : range.highest, vanish ? "smallest" : "largest", median,
-      vanish ? "zero or raised to it" : "cut down to it", advice);
+      vanish ? "rounded to zero or up to it" : "clipped to it", advice);
 }
 
 int floor_log2(float x) { return std::ilogb(x); }

@@ -22,9 +22,9 @@ bool learned(const Format& format) { return format.is("scale", "learned"); }
 bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
 void complete(Format& format) {
   user_check(!is_mase(format) || !learned(format),
-             "mode=mase takes its scale from the tensor; use scale=dynamic or scale=none");
+             "mode=mase computes its scale from the tensor; use scale=dynamic or scale=none");
   user_check(!is_mase(format) || format.is("per", "row"),
-             "mode=mase has a scale for every slice of the first axis; leave per out");
+             "mode=mase has a scale for every slice of the first axis; omit per");
 }
 
 Rows groups_of(const Format& format, const Sizes& sizes) {
@@ -195,7 +195,7 @@ FormatDef ternary_format() {
           .source =
               "Li et al., Ternary Weight Networks, 2016; learned: Esser et al., Learned Step "
               "Size Quantization, ICLR 2020",
-          .parameters = {{"per", "what shares a scale", 0, 0, 0, {"row", "tensor"}},
+          .parameters = {{"per", "values that share a scale", 0, 0, 0, {"row", "tensor"}},
                          {"scale",
                           "from the tensor on every call, trained, or 1",
                           0,

@@ -35,7 +35,7 @@ class Call {
 
   /// The CPU threads, for CPU kernels.
   ThreadPool& pool() const {
-    HONE_ASSERT(host_threads != nullptr, "a kernel on {} asks for threads of the host",
+    HONE_ASSERT(host_threads != nullptr, "a kernel on {} requested host threads",
                 to_string(device));
     return *host_threads;
   }

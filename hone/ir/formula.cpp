@@ -109,8 +109,8 @@ std::vector<Formula> substitute(std::span<const Formula> formulas,
 namespace {
 
 // Returns what a step with value `y`, arguments `a` and derivative `d` contributes to the derivatives of its arguments.
-std::vector<std::optional<Formula>> passed_on(ScalarOp op, std::span<const Formula> a,
-                                              const Formula& y, const Formula& d) {
+std::vector<std::optional<Formula>> argument_gradients(ScalarOp op, std::span<const Formula> a,
+                                                       const Formula& y, const Formula& d) {
   switch (op) {
     case ScalarOp::operand:
     case ScalarOp::constant:
@@ -172,7 +172,7 @@ std::vector<std::optional<Formula>> derivatives(std::span<const Formula> formula
     if (!of_step[at]) continue;
     const FormulaSteps::Step& step = all.steps[at];
     if (step.op == ScalarOp::operand) of_operand[step.index] = of_step[at];
-    const auto parts = passed_on(step.op, arguments[at], values[at], *of_step[at]);
+    const auto parts = argument_gradients(step.op, arguments[at], values[at], *of_step[at]);
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (parts[i] && depends[step.arguments[i]]) add(of_step[step.arguments[i]], *parts[i]);
   }

@@ -122,8 +122,8 @@ class FormulaReader {
       const std::string_view before = rest_;
       const std::string name = accept_name();
       if (!name.empty() && accept("=")) {
-        user_check(is_temporary(name), "'{}' is no name for a value; expected t and a number",
-                   name);
+        user_check(is_temporary(name),
+                   "'{}' is not a name for a value; expected t followed by a number", name);
         const Formula value = sum();
         user_check(named_.emplace(name, value).second, "'{}' is given twice", name);
       } else {
@@ -133,7 +133,7 @@ class FormulaReader {
     } while (accept(";"));
     skip_space();
     user_check(rest_.empty(), "expected ';' or the end at '{}'", rest_.substr(0, 40));
-    user_check(!results.empty(), "no result: a formula follows the values that have names");
+    user_check(!results.empty(), "no result: expected a formula after the named values");
     return results;
   }
 
@@ -141,7 +141,7 @@ class FormulaReader {
   static constexpr int kMostNested = 100;
   static constexpr std::size_t kMostTerms =
       4000;  // bounds the recursion depth of every walk over a formula
-  static constexpr std::size_t kMostOperands = 64;
+  static constexpr std::size_t kMaxOperands = 64;
 
   void skip_space() {
     while (rest_.starts_with(" ")) rest_.remove_prefix(1);
@@ -251,8 +251,8 @@ class FormulaReader {
     const char* const end = name.data() + name.size();
     const auto read = std::from_chars(name.data() + 1, end, index);
     user_check(name[0] == 'x' && read.ec == std::errc{} && read.ptr == end,
-               "'{}' is no operand, function or name of a value before", name);
-    user_check(index < kMostOperands, "operand {} of at most {}", name, kMostOperands);
+               "'{}' is not an operand, a function or the name of an earlier value", name);
+    user_check(index < kMaxOperands, "operand {} of at most {}", name, kMaxOperands);
     return Formula::operand(index);
   }
 
@@ -267,7 +267,7 @@ class FormulaReader {
     if (!is_number) return std::nullopt;
     double value = 0;
     const auto read = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    user_check(read.ec == std::errc{}, "'{}' is no number", rest_.substr(0, 40));
+    user_check(read.ec == std::errc{}, "'{}' is not a number", rest_.substr(0, 40));
     rest_.remove_prefix(static_cast<std::size_t>(read.ptr - rest_.data()));
     return value;
   }

@@ -58,7 +58,7 @@ class LineReader {
       if (!dims.empty()) expect(",");
       skip_space();
       const bool symbol = !rest_.empty() && rest_[0] >= 'A' && rest_[0] <= 'Z';
-      user_check(dims.size() < kMostDimensions, "more than {} dimensions", kMostDimensions);
+      user_check(dims.size() < kMaxDimensions, "more than {} dimensions", kMaxDimensions);
       dims.push_back(symbol ? Dim::of_symbol(take(1)[0]) : Dim(integer()));
     }
     return dims;
@@ -101,7 +101,8 @@ class LineReader {
       return whole;
     double value = 0;
     const auto parsed = std::from_chars(text.data(), end, value);
-    user_check(parsed.ec == std::errc{} && parsed.ptr == end, "'{}' is no attribute value", text);
+    user_check(parsed.ec == std::errc{} && parsed.ptr == end, "'{}' is not an attribute value",
+               text);
     return value;
   }
 

@@ -32,7 +32,7 @@ std::string take_quoted(std::string_view& from) {
   std::string text;
   std::size_t at = 1;
   const auto more = [&](std::size_t characters) {
-    user_check(at + characters <= from.size(), "a quoted text does not end");
+    user_check(at + characters <= from.size(), "a quoted text has no closing quote");
   };
   for (more(1); from[at] != '"'; more(1)) {
     if (from[at] != '\\') {

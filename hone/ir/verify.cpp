@@ -52,7 +52,7 @@ void verify(const Graph& graph) {
     }
   }
   for (const auto& [name, value] : graph.outputs()) {
-    HONE_ASSERT(defined.contains(value.node), "output {} is no value of the graph", name);
+    HONE_ASSERT(defined.contains(value.node), "output {} is not a value of the graph", name);
     HONE_ASSERT(value.index >= 0 && value.index < static_cast<int>(value.node->types().size()),
                 "output {} is result {} of %{}", name, value.index, value.node->name());
   }

@@ -16,11 +16,11 @@ namespace {
 void check_whole(const Model& model, const std::string& pass) {
   for (const char* output : {"logits", "loss"})
     user_check(static_cast<bool>(model.graph.output(output)),
-               "pass {}: leaves no output '{}', which a model's folder needs", pass, output);
+               "pass {}: the result has no output '{}', which a saved model needs", pass, output);
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     user_check(model.parameters.contains(parameter->name()),
-               "pass {}: {} wants values that are calibrated on texts; `hone quantize` does that",
-               pass, parameter->name());
+               "pass {}: {} needs ranges that are calibrated on texts; use `hone quantize`", pass,
+               parameter->name());
 }
 
 Json to_json(const Attribute& value) {
@@ -37,12 +37,12 @@ Json to_json(const Attribute& value) {
 }
 
 // Reports the findings of a pass that only inspects the graph.
-JobResult look(const PassJob& job, const Pass& pass, Context& context) {
+JobResult inspect(const PassJob& job, const Pass& pass, Context& context) {
   user_check(job.texts.data.options.source.empty(),
              "pass {}: only inspects the model, so there is nothing to measure; leave {} out",
              pass.def->name, job.invocation.setting("data"));
   const TextModel source = open_model(job.model, context, job.seed);
-  tell_warnings(context, source.model.warnings);
+  print_warnings(context, source.model.warnings);
   const std::string name = to_string(pass);
   const Attributes found = with_context(fmt::format("in the pass {}", name), [&] {
     return findings(pass, source.model.graph, source.model.parameters);
@@ -72,11 +72,10 @@ JobResult look(const PassJob& job, const Pass& pass, Context& context) {
 void check_tokens(const TextModel& source, const std::string& pass) {
   if (source.images) return;
   const std::int64_t rows = source.model.facts.limits.vocabulary;
-  user_check(
-      source.tokenizer.vocabulary_size() <= rows,
-      "pass {}: leaves {} rows of embeddings for {} tokens; `hone trim` removes tokens and their "
-      "rows together",
-      pass, rows, source.tokenizer.vocabulary_size());
+  user_check(source.tokenizer.vocabulary_size() <= rows,
+             "pass {}: the embedding table would have {} rows for {} tokens; use `hone trim`, "
+             "which removes tokens with their rows",
+             pass, rows, source.tokenizer.vocabulary_size());
 }
 
 // Runs the pass. Returns whether it changed anything.
@@ -92,7 +91,7 @@ std::optional<Model> changed_before_rounding(const TextModel& before, Model& aft
                                              const PassJob& job, Context& context) {
   std::optional<Model> unrounded;
   Model weights = before.model;
-  if (take_unrounded(weights, before.folder)) {
+  if (load_unrounded(weights, before.folder)) {
     transform(weights, job.pass, context.session());
     unrounded = std::move(weights);
   }
@@ -123,15 +122,13 @@ const Fields& fields_of(const PassFindings*) {
 
 JobResult apply_pass(const PassJob& job, Context& context) {
   const Pass pass = parse_pass(job.pass, context.library.passes, context.library.formats);
-  if (pass.def->look != nullptr) return look(job, pass, context);
-  user_check(
-      !pass.def->of_runs,
-      "pass {}: is for graphs that are about to be run, and commands run it themselves; its result "
-      "cannot be stored as a model",
-      pass.def->name);
-  user_check(!job.output.folder.empty(),
-             "pass {}: changes the model, and the copy needs a folder: give `output_dir`",
+  if (pass.def->analyze != nullptr) return inspect(job, pass, context);
+  user_check(!pass.def->of_runs,
+             "pass {}: prepares a graph for a run, and commands apply it themselves; its result "
+             "cannot be stored as a model",
              pass.def->name);
+  user_check(!job.output.folder.empty(),
+             "pass {}: changes the model; give `output_dir` for the changed copy", pass.def->name);
   const std::string name = to_string(pass);
   JobResult result;
   Document& document = result.document;
@@ -139,15 +136,14 @@ JobResult apply_pass(const PassJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   const auto data =
-      load_answer_texts(source, job.model, job.texts, job.seed, context, document.notes);
+      load_evaluation_data(source, job.model, job.texts, job.seed, context, document.notes);
   if (!data) {
-    tell_warnings(context, source.model.warnings);
+    print_warnings(context, source.model.warnings);
     document.notes = source.model.warnings;
   }
   const TextModel before = source;
-  user_check(changes(source, job, context),
-             "pass {}: there is nothing in {} that it changes, and nothing was written", name,
-             job.model);
+  user_check(changes(source, job, context), "pass {}: changes nothing in {}; nothing was written",
+             name, job.model);
   check_whole(source.model, name);
   check_tokens(source, name);
   const std::optional<Model> unrounded =
@@ -156,7 +152,8 @@ JobResult apply_pass(const PassJob& job, Context& context) {
   if (unrounded) write_unrounded(*unrounded, source.model, output.path());
   ModelChange change = measure_change(before, source, output.path(), data, job.texts.batch_size,
                                       context, document.notes);
-  change.takes.models = fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
+  change.size_and_time.models =
+      fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
   const std::vector<std::string>& labels = source.model.facts.labels;
   const ModelChangeResult changed = model_change_result(change, job.model, data, labels);
   result.fields = hone::to_json(PassFields{changed, name, job.output.folder});

@@ -14,7 +14,7 @@ namespace hone {
 struct PassJob {
   std::string model;  ///< see `open_model`
   std::string pass;   ///< see `parse_pass`
-  AnswerTexts texts = {};
+  EvaluationData texts = {};
   JobOutput output;            ///< no folder: only for a pass that inspects the model
   std::uint64_t seed = 42;     ///< seed of fresh weights
   Invocation invocation = {};  ///< for the report, the model card and the job record

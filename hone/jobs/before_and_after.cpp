@@ -12,24 +12,24 @@
 
 namespace hone {
 
-Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
+Measurement measure_before(const TextModel& baseline, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
                            std::vector<std::string>& notes, std::string_view change) {
-  Measurement before = measure(parent.model, data.test, batch_size, context,
-                               "baseline, " + data.measured.facts.part);
+  Measurement before = measure(baseline.model, data.test, batch_size, context,
+                               "baseline, " + data.measured.facts.split);
   std::vector<std::string> doubts;
-  for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
+  for (const std::string& concern : concerns(before.evaluation, baseline.model.facts.labels))
     doubts.push_back(fmt::format("before {}, {}", change, concern));
-  tell_warnings(context, doubts);
+  print_warnings(context, doubts);
   notes.insert(notes.end(), doubts.begin(), doubts.end());
   return before;
 }
 
 std::vector<Gate> gates_of(const GateOptions& options, const Model& model,
                            const std::string& name) {
-  user_check(!model.fresh_head() || !options.any(),
-             "`max_drop`, `gate`: {} has no classification head, so there are no answers to judge; "
-             "leave them out, or train a head first with `hone train`",
+  user_check(!model.has_untrained_head() || !options.any(),
+             "`max_drop`, `gate`: {} has no classification head, so there are no predictions to "
+             "evaluate; leave them out, or train a head first with `hone train`",
              name);
   return gates_for(options, model.facts.scheme());
 }
@@ -41,7 +41,7 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
   BeforeAndAfter both{
       .before = before,
       .after = measure(model, data.test, batch_size, context,
-                       title.empty() ? "compressed, " + data.measured.facts.part : title),
+                       title.empty() ? "compressed, " + data.measured.facts.split : title),
       .comparison = {},
       .verdict = {},
       .labels = model.facts.labels};
@@ -49,25 +49,25 @@ BeforeAndAfter measure_after(const Model& model, const Measurement& before,
   both.comparison = compare(before.view(), both.after.view(), truth);
   both.gates = judge(gates, before.view(), both.after.view(), truth, evaluations);
   const Verdict usual = verdict(both.comparison.change);
-  both.verdict = shown_verdict(both.gates, usual.figure).value_or(usual);
-  both.lost = lost_classes(before.view(), both.after.view(), truth);
+  both.verdict = shown_verdict(both.gates, usual.metric).value_or(usual);
+  both.lost = degraded_classes(before.view(), both.after.view(), truth);
   return both;
 }
 
-bool BeforeAndAfter::clearly_lost() const {
+bool BeforeAndAfter::is_clearly_worse() const {
   if (gates.any()) return gates.verdict.conclusion == Conclusion::exceeds_limit;
   const std::optional<Interval>& interval = comparison.change.interval;
-  return interval && comparison.change.differs && interval->high < -kUsualMargin;
+  return interval && comparison.change.differs && interval->high < -kDefaultMargin;
 }
 
-std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
+std::string usage_advice(const JudgedGates& gates, const std::string& folder) {
   if (!gates.any()) return "No limit was tested. To test one, run `hone compare` with --max_drop.";
   switch (gates.verdict.conclusion) {
     case Conclusion::within_limit:
-      if (gates.unseen && !gates.unseen->kept())
+      if (gates.unseen && !gates.unseen->within_limit())
         return fmt::format(
-            "Measure {} on more new examples before you use it: the limit is not shown to hold "
-            "without those seen in training or used for choices.",
+            "Evaluate {} on more new examples before you use it: without the examples used for "
+            "training or choices, the limit is not shown to hold.",
             folder);
       return fmt::format("You can use {}: it is shown to be within the limit.", folder);
     case Conclusion::exceeds_limit:
@@ -77,7 +77,7 @@ std::string use_sentence(const JudgedGates& gates, const std::string& folder) {
       break;
   }
   return fmt::format(
-      "Measure {} on more examples before you use it: the limit is not shown to hold.", folder);
+      "Evaluate {} on more examples before you use it: the limit is not shown to hold.", folder);
 }
 
 NextCommand command_to_test_limit(const std::string& before, const std::string& after,
@@ -99,35 +99,36 @@ void overrule(BeforeAndAfter& both, const std::vector<std::string>& missed,
     }
     if (one.conclusion == Conclusion::inconclusive) open.push_back(one.summary);
   }
-  both.verdict = shown_verdict(both.gates, both.verdict.figure).value_or(both.verdict);
+  both.verdict = shown_verdict(both.gates, both.verdict.metric).value_or(both.verdict);
   if (all.conclusion == Conclusion::exceeds_limit || open.empty()) return;
   all.conclusion = Conclusion::inconclusive;
   all.summary = fmt::format("{}", fmt::join(open, "; "));
 }
 
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
-                     const MeasuredPart& part, std::string_view joint) {
+                     const MeasuredSplit& split, std::string_view separator) {
   const TaskEvaluation &before = both.before.evaluation, &after = both.after.evaluation;
   document.tone = both.gates.any() ? tone_of(both.gates) : Tone::plain;
   const std::string outcome = both.gates.any()
                                   ? gate_headline(both.gates)
                                   : unjudged_headline(before.value, after.value, both.verdict);
-  document.headline = both.clearly_lost()
-                          ? fmt::format("{}{}{}", capitalized(outcome), joint, label)
-                          : fmt::format("{}{}{}", label, joint, outcome);
-  document.key_figures = {change_figure(before, after), flips_figure(both.comparison)};
+  document.headline = both.is_clearly_worse()
+                          ? fmt::format("{}{}{}", capitalized(outcome), separator, label)
+                          : fmt::format("{}{}{}", label, separator, outcome);
+  document.key_figures = {change_fact(before, after), flips_fact(both.comparison)};
   const MetricChange& change = both.comparison.change;
   document.evidence =
-      fmt::format("{}: {}.", capitalized(name_and_size(part)),
+      fmt::format("{}: {}.", capitalized(name_and_size(split)),
                   change_evidence(both.gates, both.verdict, change.differs, change.notes));
   if (!both.lost.empty())
-    document.evidence += fmt::format(" {}.", capitalized(lost_class_text(both.lost, both.labels)));
+    document.evidence +=
+        fmt::format(" {}.", capitalized(degraded_class_text(both.lost, both.labels)));
   document.evidence += unseen_change_sentence(both.gates, both.comparison);
 }
 
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
                     const SeedChanges& changes, const Verdict& verdict, const JudgedGates& gates,
-                    const std::string& part) {
+                    const std::string& split) {
   const double before = metric_spread(results, "before").mean,
                after = metric_spread(results, "after").mean;
   document.tone = gates.any() ? tone_of(verdict) : Tone::plain;
@@ -137,7 +138,7 @@ void describe_seeds(Document& document, const std::string& label, const std::vec
   const bool differ =
       std::ranges::all_of(changes.changes, [](const MetricChange& c) { return c.differs; });
   document.evidence =
-      fmt::format("{}: {}.", capitalized(part),
+      fmt::format("{}: {}.", capitalized(split),
                   gates.any() ? verdict.summary
                               : unjudged_text(verdict, differ, changes.notes,
                                               {.over = fmt::format(" on average over {} seeds",
@@ -147,12 +148,12 @@ void describe_seeds(Document& document, const std::string& label, const std::vec
 const Fields& fields_of(const BeforeAndAfterResult*) {
   using B = BeforeAndAfterResult;
   static const Fields fields =
-      describe<B>("before_and_after", "The baseline and the model made of it.",
+      describe<B>("before_and_after", "The baseline and the model made from it.",
                   field<&B::before>("before", "Of the baseline."),
-                  field<&B::after>("after", "Of the model made of it."),
-                  field<&B::comparison>("comparison", "The second beside the first."),
-                  field<&B::lost_classes>("lost_classes",
-                                          "Classes or labels whose recall fell significantly."));
+                  field<&B::after>("after", "Of the model made from it."),
+                  field<&B::comparison>("comparison", "The second compared with the first."),
+                  field<&B::degraded_classes>(
+                      "lost_classes", "Classes or labels whose recall fell significantly."));
   return fields;
 }
 
@@ -161,7 +162,7 @@ BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
   return {.before = evaluation_result(both.before, labels),
           .after = evaluation_result(both.after, labels),
           .comparison = comparison_result(both.comparison, both.verdict),
-          .lost_classes = lost_class_results(both.lost, labels)};
+          .degraded_classes = degraded_class_results(both.lost, labels)};
 }
 
 const Fields& fields_of(const ChangeRunResult*) {
@@ -200,9 +201,8 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
   return sentences;
 }
 
-std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
-                                                   std::string_view after) {
-  const std::string& measured = data.measured.facts.part;
+std::vector<MetricsKey> before_and_after_names(const EncodedSplits& data, std::string_view after) {
+  const std::string& measured = data.measured.facts.split;
   const std::vector<std::string> doubts = first_caution(data.measured);
   return {{"before", "baseline, " + measured, doubts},
           {"after", fmt::format("{}, {}", after, measured), doubts}};
@@ -210,13 +210,13 @@ std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
 
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
                                                const EncodedSplits& data, std::string_view after) {
-  const std::vector<NamedFigures> figures = before_and_after_figures(data, after);
+  const std::vector<MetricsKey> figures = before_and_after_names(data, after);
   return {{figures[0].name, both.before.evaluation, {}},
           {figures[1].name, both.after.evaluation, {}, both.lost}};
 }
 
-std::string headless_remark(const Model& parent, bool trained) {
-  if (!parent.fresh_head()) return "";
+std::string headless_remark(const Model& baseline, bool trained) {
+  if (!baseline.has_untrained_head()) return "";
   return trained ? "the baseline has no classification head: its numbers are those of a random "
                    "head, which training started from"
                  : "the model has no classification head: all numbers are those of a random head "
@@ -243,10 +243,10 @@ std::string training_caveat(const std::vector<Json>& results, std::string_view d
   return training_caveat(least, most, done);
 }
 
-std::string figures_caption(const Measurement& before, const EncodedSplits& data,
+std::string metrics_caption(const Measurement& before, const EncodedSplits& data,
                             const std::vector<std::string>& remarks) {
   std::string text = fmt::format("On {}; {}.", short_name_and_size(data.measured),
-                                 baseline_text(before.evaluation));
+                                 constant_baseline_text(before.evaluation));
   for (const std::string& remark : remarks)
     if (!remark.empty()) text += " " + remark;
   return text;

@@ -17,7 +17,7 @@ namespace hone {
 
 /// Measures the model that a job begins with on `data.test`. Concerns about its metrics are printed and added to
 /// `notes`. `change` names the job.
-Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
+Measurement measure_before(const TextModel& baseline, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
                            std::vector<std::string>& notes, std::string_view change = "quantizing");
 
@@ -28,12 +28,13 @@ struct BeforeAndAfter {
   TaskComparison comparison;
   Verdict verdict;         ///< on the metric by which the task is judged: that of its gate, if any
   JudgedGates gates = {};  ///< empty if none were given
-  std::vector<LostClass> lost = {};  ///< classes that lost significantly, whatever the gates say
+  std::vector<DegradedClass> lost =
+      {};  ///< classes that lost significantly, whatever the gates say
   std::vector<std::string> labels = {};  ///< class names
 
   /// Returns whether the gates are shown to be exceeded or, without gates, whether the loss is significant and above
-  /// `kUsualMargin`.
-  bool clearly_lost() const;
+  /// `kDefaultMargin`.
+  bool is_clearly_worse() const;
 };
 
 /// Returns the gates of these options for this model. Throws `UserError` like `gates_for`, and if the model has no
@@ -54,27 +55,27 @@ void overrule(BeforeAndAfter& both, const std::vector<std::string>& missed,
 
 /// Advises what to do with the model in `folder`: use it, measure it on more examples, or leave it; without gates, how
 /// to test a limit.
-std::string use_sentence(const JudgedGates& gates, const std::string& folder);
+std::string usage_advice(const JudgedGates& gates, const std::string& folder);
 /// Returns the command that compares two model folders and tests a drop of one point.
 NextCommand command_to_test_limit(const std::string& before, const std::string& after,
                                   const std::string& data);
 
-/// Sets the headline, key figures and evidence of a document: how the metric changed on `part`, and which classes lost.
-/// `label` names the result or the gain. `joint` separates it from the change in the headline, which puts the change
-/// first if it is clearly a loss.
+/// Sets the headline, key figures and evidence of a document: how the metric changed on `split`, and which classes
+/// lost. `label` names the result or the gain. `separator` separates it from the change in the headline, which puts the
+/// change first if it is clearly a loss.
 void describe_change(Document& document, const std::string& label, const BeforeAndAfter& both,
-                     const MeasuredPart& part, std::string_view joint = ": ");
-/// Does the same for a job repeated with seeds, from their `results`. `verdict` is on their `changes`; `part` is the
+                     const MeasuredSplit& split, std::string_view separator = ": ");
+/// Does the same for a job repeated with seeds, from their `results`. `verdict` is on their `changes`; `split` is the
 /// name and size of the split.
 void describe_seeds(Document& document, const std::string& label, const std::vector<Json>& results,
                     const SeedChanges& changes, const Verdict& verdict, const JudgedGates& gates,
-                    const std::string& part);
+                    const std::string& split);
 
 /// `BeforeAndAfter` in results.
 struct BeforeAndAfterResult {
   EvaluationResult before = {}, after = {};
   ComparisonResult comparison = {};
-  std::vector<LostClassResult> lost_classes = {};
+  std::vector<DegradedClassResult> degraded_classes = {};
 };
 const Fields& fields_of(const BeforeAndAfterResult*);
 BeforeAndAfterResult before_and_after_result(const BeforeAndAfter& both,
@@ -104,8 +105,8 @@ std::vector<std::string> concerns(const BeforeAndAfter& both,
                                   const std::vector<std::string>& labels, std::string_view change);
 
 /// Names the two measurements: "baseline, test" and "compressed, test", or `after` in place of "compressed".
-std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data,
-                                                   std::string_view after = "compressed");
+std::vector<MetricsKey> before_and_after_names(const EncodedSplits& data,
+                                               std::string_view after = "compressed");
 /// Pairs these names with the evaluations.
 std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
                                                const EncodedSplits& data,
@@ -113,7 +114,7 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
 
 /// Returns a remark on the numbers of a model whose files have no head, otherwise "". `trained`: its random head has
 /// been trained since.
-std::string headless_remark(const Model& parent, bool trained);
+std::string headless_remark(const Model& baseline, bool trained);
 
 /// Says that the change includes the effect of this many training steps besides what was `done` ("quantizing"), since
 /// no baseline was trained as long. Empty without steps.
@@ -125,7 +126,7 @@ std::string training_caveat(const std::vector<Json>& results, std::string_view d
 
 /// Returns the caption of tables and pages: "On test, n = 2,000; the most frequent class alone makes 50.1%. …". Appends
 /// the sentences in `remarks` that are not empty.
-std::string figures_caption(const Measurement& before, const EncodedSplits& data,
+std::string metrics_caption(const Measurement& before, const EncodedSplits& data,
                             const std::vector<std::string>& remarks);
 
 }  // namespace hone

@@ -212,8 +212,8 @@ void describe_bench(const BenchTimes& times, const BenchFields& fields, const Be
 const Fields& fields_of(const BenchTimesResult*) {
   using B = BenchTimesResult;
   static constexpr std::string_view kOfPeak =
-      "Of the time of the fastest run, what `native_gop` of these would take at that peak; null as "
-      "the peak.";
+      "Share of the fastest run's time that these products would take at that peak; null where the "
+      "peak is null.";
   static const Fields fields = describe<B>(
       "model_times", "How long runs of a model take.", field<&B::model>("model", kModelMeaning),
       field<&B::adapter>("adapter", "The adapter as it was named; null: none."),
@@ -228,7 +228,7 @@ const Fields& fields_of(const BenchTimesResult*) {
       field<&B::median_ms>("median_ms", Unit::milliseconds, "Median run."),
       field<&B::median_interval>("median_interval", Unit::milliseconds,
                                  "Its interval of at least 95%; null: of fewer than 6 runs."),
-      field<&B::timed_runs>("timed_runs", "Runs that count, after two that do not."),
+      field<&B::timed_runs>("timed_runs", "Counted runs, after two warm-up runs."),
       field<&B::gflop>("gflop", Unit::gflop,
                        "Products of one run by definition, two operations for a multiply-add."),
       field<&B::computed_gflop>("computed_gflop", Unit::gflop,
@@ -238,7 +238,7 @@ const Fields& fields_of(const BenchTimesResult*) {
           "Peak of this machine in fp32 multiply-adds; of a GPU in large products "
           "of its arithmetic."),
       field<&B::peak_gflops_now>("peak_gflops_now", Unit::gflop_per_second,
-                                 "The same as measured beside the runs."),
+                                 "The same, measured before and after the runs."),
       field<&B::peak_date>("peak_date", Unit::utc, "When the peak was measured."),
       field<&B::share_of_peak>("share_of_peak", Unit::ratio,
                                "Rate of the fastest run by that peak; null: some products are "
@@ -358,11 +358,11 @@ std::string native_peaks_text(const BenchTimes& times) {
 
 Model bench_model(const BenchJob& job, Context& context) {
   // Unlike `train tiny`, this keeps BERT's vocabulary: embeddings dominate the training step of a small model.
-  user_check(!is_fresh(job.model) || job.adapter.empty(),
+  user_check(!is_new_model(job.model) || job.adapter.empty(),
              "`adapter`: {} has fresh weights, and an adapter needs the model it was trained on",
              job.model);
-  return is_fresh(job.model)
-             ? new_model(fresh_facts(job.model), context.library.ops, job.seed, &context.pool)
+  return is_new_model(job.model)
+             ? new_model(new_model_facts(job.model), context.library.ops, job.seed, &context.pool)
              : open_with_adapter(job.model, job.adapter, context, job.seed).model;
 }
 
@@ -392,7 +392,7 @@ std::string bench_text(const Model& model, const std::string& name, const BenchO
 
 Peak native_peak(PeakKind kind, Context& context, std::vector<std::string>& notes) {
   if (cuda::CudaDevice* const gpu = gpu_of(context.session().device)) {
-    HONE_ASSERT(kind == PeakKind::int8_gops, "GPUs have native products of bytes alone");
+    HONE_ASSERT(kind == PeakKind::int8_gops, "GPUs support native products of bytes only");
     const double now = cuda::measure_byte_products_gops(*gpu);
     return {now, now, ""};
   }
@@ -404,7 +404,7 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
                  Context& context) {
   BenchOptions options = asked;
   options.batch = bench_batch(asked);
-  Model model = bench_subject(std::move(given), name, options, context);
+  Model model = model_to_time(std::move(given), name, options, context);
   const Session session = context.session();
   const bool on_host = session.device.host_accessible();
   BenchTimes result;
@@ -413,13 +413,13 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.tokens = options.tokens;
   result.format = bench_format(model, options);
   result.arithmetic = bench_arithmetic(model, options, session);
-  const ExecutionWay& way = way_of(session);
+  const ExecutionMode& mode = mode_of(session);
   result.what =
-      bench_text(model, name, options, on_host ? std::string(way.name) : to_string(session.device),
+      bench_text(model, name, options, on_host ? std::string(mode.name) : to_string(session.device),
                  result.arithmetic);
   // Moved out of the model: training would copy parameters that are held twice.
   ParameterStore parameters = std::exchange(model.parameters, {});
-  BenchWork work = bench_work(model, std::move(parameters), options, way, session);
+  BenchWork work = bench_work(model, std::move(parameters), options, mode, session);
   const Bindings& bindings = work.bindings;
   const ComputedGop gop = computed_gop(work.graph, bindings, session);
   result.gflop = work.flops / 1e9;
@@ -427,11 +427,11 @@ BenchTimes bench(Model given, const std::string& name, const BenchOptions& asked
   result.of_images = model.facts.limits.image.has_value();
   result.device = device_text(session);
   const double peak_before = products_peak_gflops(session);
-  const std::unique_ptr<Executable> executable = work.executable(way, session);
+  const std::unique_ptr<Executable> executable = work.executable(mode, session);
   const auto run = [&] { work.run(*executable, session.device); };
   result.first_ms = run_ms(run);
   double warm_ms = run_ms(run);
-  for (int i = 1; i < readying_runs(session.device); ++i) warm_ms = run_ms(run);
+  for (int i = 1; i < preparation_runs(session.device); ++i) warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   // Recording waits for a GPU after each operation, so its timed runs are not recorded.
   std::vector<double> times;
@@ -461,7 +461,7 @@ BenchResult bench(const BenchJob& job, Context& context) {
   Model model = bench_model(job, context);
   BenchResult result;
   result.times = bench(std::move(model), job.model, job.options, context);
-  tell_notes(context, result.times.notes);
+  print_notes(context, result.times.notes);
   BenchFields fields{.times = bench_times_result(result.times, job)};
   if (job.profile) fields.kernels = kernel_results(result.times);
   result.fields = to_json(fields);

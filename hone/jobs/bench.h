@@ -21,9 +21,9 @@ inline constexpr std::string_view kDeviceMeaning =
     "The device that ran it, with settings that its results depend on.";
 inline constexpr std::string_view kThreadsMeaning = "Threads that were used.";
 inline constexpr std::string_view kBatchMeaning = "Examples of a run.";
-inline constexpr std::string_view kTokensMeaning = "Of each text; an image counts as one.";
+inline constexpr std::string_view kTokensMeaning = "Tokens of each text; an image counts as one.";
 inline constexpr std::string_view kFirstRunMeaning = "The first run, with preparation.";
-inline constexpr std::string_view kTimedRunsMeaning = "Runs that count.";
+inline constexpr std::string_view kTimedRunsMeaning = "Counted runs.";
 inline constexpr std::string_view kRoundsMeaning = "Each of these runs, in their order.";
 
 /// Native products of one kind of codes.

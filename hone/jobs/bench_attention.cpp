@@ -22,8 +22,8 @@ constexpr const char* kAttentionOperands[] = {"query", "key", "value"};
 
 // Operands are parameters because inputs are copied to the device in every run. The timed graph outputs the first token
 // alone, since outputs are copied too.
-Graph attention_graph(const AttentionShape& shape, DType dtype, AttentionWay way, bool whole,
-                      const OpTable& ops) {
+Graph attention_graph(const AttentionShape& shape, DType dtype,
+                      AttentionImplementation implementation, bool whole, const OpTable& ops) {
   const Type type{dtype, {Dim(shape.texts), Dim(shape.tokens), Dim(shape.heads), Dim(shape.size)}};
   Graph graph(ops);
   std::vector<Value> operands;
@@ -31,7 +31,7 @@ Graph attention_graph(const AttentionShape& shape, DType dtype, AttentionWay way
     operands.push_back(graph.add_parameter(name, type, ParameterRole::buffer, false));
   const double scale = 1 / std::sqrt(static_cast<double>(shape.size));
   Value y;
-  if (way == AttentionWay::fused) {
+  if (implementation == AttentionImplementation::fused) {
     y = graph.add("attention", operands, {{"scale", scale}});
   } else {
     const auto transposed = [&](Value x, const Shape& axes) {
@@ -100,20 +100,22 @@ std::string description_of(const AttentionShape& shape) {
 }
 
 // The implementations take turns, so that both see the same state of the machine.
-std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionType& type,
-                                      const Operands& operands, const Session& session) {
+std::vector<AttentionTimes> time_implementations(const AttentionJob& job, const AttentionType& type,
+                                                 const Operands& operands, const Session& session) {
   const ParameterStore store = operands_on(session.device, operands, type.dtype);
   std::vector<AttentionTimes> all;
   std::vector<std::unique_ptr<AttentionRunner>> runners;  // executables keep references
-  for (const AttentionWay way : job.ways) {
-    runners.push_back(std::make_unique<AttentionRunner>(AttentionRunner{
-        attention_graph(job.shape, type.dtype, way, /*whole=*/false, session.library.ops), store}));
+  for (const AttentionImplementation implementation : job.implementations) {
+    runners.push_back(std::make_unique<AttentionRunner>(
+        AttentionRunner{attention_graph(job.shape, type.dtype, implementation, /*whole=*/false,
+                                        session.library.ops),
+                        store}));
     AttentionRunner& runner = *runners.back();
     check_memory(runner.graph, {}, session, store,
-                 fmt::format("{} attention in {} ({})", to_string(way), type.name,
+                 fmt::format("{} attention in {} ({})", to_string(implementation), type.name,
                              description_of(job.shape)));
     runner.executable = session.executable(runner.graph);
-    AttentionTimes times{.type = type, .way = way};
+    AttentionTimes times{.type = type, .implementation = implementation};
     times.needed_bytes = needed_bytes(runner.graph, {}, session);
     const auto run = [&] {
       runner.run();
@@ -136,7 +138,8 @@ std::vector<AttentionTimes> time_ways(const AttentionJob& job, const AttentionTy
     all[i].min_ms = ms[i].front();
     all[i].median_ms = median_of_sorted(ms[i]);
   }
-  const auto naive = std::ranges::find(all, AttentionWay::naive, &AttentionTimes::way);
+  const auto naive =
+      std::ranges::find(all, AttentionImplementation::naive, &AttentionTimes::implementation);
   for (AttentionTimes& times : all)
     if (naive != all.end())
       times.speedup = &times == &*naive ? Speedup() : speedup_of(naive->rounds_ms, times.rounds_ms);
@@ -174,9 +177,11 @@ class ExactProducts {
 };
 
 // Returns the whole result on the host, in fp32.
-Tensor whole_result(const AttentionShape& shape, DType dtype, AttentionWay way,
-                    const Operands& operands, const Session& session) {
-  const Graph graph = attention_graph(shape, dtype, way, /*whole=*/true, session.library.ops);
+Tensor whole_result(const AttentionShape& shape, DType dtype,
+                    AttentionImplementation implementation, const Operands& operands,
+                    const Session& session) {
+  const Graph graph =
+      attention_graph(shape, dtype, implementation, /*whole=*/true, session.library.ops);
   ParameterStore store = operands_on(session.device, operands, dtype);
   const NamedTensors outputs = interpreted(graph, session)->run({}, store);
   return dense_on(outputs.at("y"), cpu()).cast(DType::f32);
@@ -184,24 +189,27 @@ Tensor whole_result(const AttentionShape& shape, DType dtype, AttentionWay way,
 
 Tensor exact_result(const AttentionShape& shape, const Operands& operands, const Session& session) {
   const ExactProducts exact(session.device);
-  return whole_result(shape, DType::f32, AttentionWay::naive, operands, session);
+  return whole_result(shape, DType::f32, AttentionImplementation::naive, operands, session);
 }
 
 void compare_results(const AttentionShape& shape, const Operands& operands, const Session& session,
                      std::vector<AttentionTimes>& all) {
-  if (std::ranges::find(all, AttentionWay::naive, &AttentionTimes::way) == all.end()) return;
+  if (std::ranges::find(all, AttentionImplementation::naive, &AttentionTimes::implementation) ==
+      all.end())
+    return;
   const Tensor exact = exact_result(shape, operands, session);
   double largest = 0;
   for (const float value : exact.values<float>())
     largest = std::max(largest, std::abs(static_cast<double>(value)));
   for (AttentionTimes& times : all) {
-    const Tensor result = whole_result(shape, times.type.dtype, times.way, operands, session);
+    const Tensor result =
+        whole_result(shape, times.type.dtype, times.implementation, operands, session);
     const std::span<const float> ours = result.values<float>(), its = exact.values<float>();
     double difference = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       const double distance = std::abs(static_cast<double>(ours[i]) - its[i]);
-      HONE_ASSERT(!std::isnan(distance), "{} attention in {} gives {} where {} is right",
-                  to_string(times.way), times.type.name, ours[i], its[i]);
+      HONE_ASSERT(!std::isnan(distance), "{} attention in {} returned {}, expected {}",
+                  to_string(times.implementation), times.type.name, ours[i], its[i]);
       difference = std::max(difference, distance);
     }
     times.max_difference = difference;
@@ -217,7 +225,7 @@ struct AttentionPeaks {
   std::map<DType, std::string> arithmetic;  // description of the measured operations
   Peak bandwidth;
 
-  Floors floors(const AttentionType& type) const {
+  MachinePeaks machine_peaks(const AttentionType& type) const {
     return {.fp32 = products.at(type.dtype), .bandwidth = bandwidth};
   }
 };
@@ -244,7 +252,7 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
                                                                   "that are widened";
     }
     peaks.bandwidth = highest(PeakKind::copy_gbps, kernels::measure_copy_gbps(context.pool));
-    tell_notes(context, notes);
+    print_notes(context, notes);
     return peaks;
   }
   for (const AttentionType& type : types) {
@@ -260,7 +268,7 @@ AttentionPeaks peaks_of(const std::vector<AttentionType>& types, Context& contex
 AttentionTimesResult attention_result(const AttentionTimes& times, const AttentionJob& job,
                                       const AttentionPeaks& peaks) {
   AttentionTimesResult result{.dtype = std::string(times.type.name),
-                              .impl = times.way,
+                              .impl = times.implementation,
                               .first_ms = times.first_ms,
                               .min_ms = times.min_ms,
                               .median_ms = times.median_ms,
@@ -274,7 +282,8 @@ AttentionTimesResult attention_result(const AttentionTimes& times, const Attenti
                               .relative_difference = times.relative_difference,
                               .needed_bytes = static_cast<std::int64_t>(times.needed_bytes),
                               .value_bytes = times.value_bytes};
-  if (job.profile) result.operators = operator_results(times.operators, peaks.floors(times.type));
+  if (job.profile)
+    result.operators = operator_results(times.operators, peaks.machine_peaks(times.type));
   return result;
 }
 
@@ -295,18 +304,19 @@ Table attention_table(const std::vector<AttentionTimes>& all, const AttentionSha
     return value ? significant(*value) : Cell(absent);
   };
   for (const AttentionTimes& t : all)
-    table.add_row({std::string(t.type.name), std::string(to_string(t.way)), real(t.first_ms, 2),
-                   real(t.min_ms, 3), real(t.median_ms, 3), t.runs, real(1e-3 * t.gflops(shape), 3),
-                   percent(t.share_of_peak(shape)), speedup_cell(t.speedup),
-                   small(t.max_difference), small(t.relative_difference),
+    table.add_row({std::string(t.type.name), std::string(to_string(t.implementation)),
+                   real(t.first_ms, 2), real(t.min_ms, 3), real(t.median_ms, 3), t.runs,
+                   real(1e-3 * t.gflops(shape), 3), percent(t.share_of_peak(shape)),
+                   speedup_cell(t.speedup), small(t.max_difference), small(t.relative_difference),
                    bytes(static_cast<std::int64_t>(t.needed_bytes))});
   return table;
 }
 
 // "fused 1.23 ms, 2.31× faster in paired rounds (95% CI 2.20 to 2.41), 45.0% of peak"
 std::string attention_text(const AttentionTimes& one, const AttentionShape& shape) {
-  std::string text = fmt::format("{} {} ms", to_string(one.way), three_digits(one.median_ms));
-  if (one.speedup && one.way != AttentionWay::naive)
+  std::string text =
+      fmt::format("{} {} ms", to_string(one.implementation), three_digits(one.median_ms));
+  if (one.speedup && one.implementation != AttentionImplementation::naive)
     text += ", " + paired_speedup_text(*one.speedup);
   return text + fmt::format(", {} of peak", share_text(one.share_of_peak(shape)));
 }
@@ -317,7 +327,7 @@ std::vector<const AttentionTimes*> shown_attentions(const std::vector<AttentionT
   for (const AttentionTimes& one : all) {
     if (shown.empty() || shown.back()->type.dtype != one.type.dtype)
       shown.push_back(&one);
-    else if (one.way == AttentionWay::fused)
+    else if (one.implementation == AttentionImplementation::fused)
       shown.back() = &one;
   }
   return shown;
@@ -328,7 +338,7 @@ std::string attention_headline(const std::vector<const AttentionTimes*>& shown,
                                const AttentionShape& shape) {
   std::string text;
   for (const AttentionTimes* one : shown) {
-    if (!one->speedup || one->way == AttentionWay::naive) {
+    if (!one->speedup || one->implementation == AttentionImplementation::naive) {
       text += fmt::format("{}{} ms in {} ({} GFLOP/s)", text.empty() ? "Attention: " : ", ",
                           three_digits(one->median_ms), one->type.name,
                           three_digits(one->gflops(shape)));
@@ -372,8 +382,8 @@ void describe_attention(const AttentionJob& job, const AttentionPeaks& peaks,
   for (const AttentionTimes& one : result.times)
     if (!one.operators.empty())
       document.sections.push_back(
-          {fmt::format("{} in {}, by operation", to_string(one.way), one.type.name),
-           {PageTable{operator_table(one.operators, peaks.floors(one.type), 0),
+          {fmt::format("{} in {}, by operation", to_string(one.implementation), one.type.name),
+           {PageTable{operator_table(one.operators, peaks.machine_peaks(one.type), 0),
                       on_host ? "" : "The GPU is waited for after each operation."}}});
   document.sections.push_back(attention_notes(peaks, types));
 }
@@ -428,14 +438,14 @@ const Fields& fields_of(const BenchAttentionFields*) {
   return fields;
 }
 
-std::span<const EnumWord> enum_words(AttentionWay) {
-  static constexpr EnumWord words[] = {{static_cast<int>(AttentionWay::naive), "naive"},
-                                       {static_cast<int>(AttentionWay::fused), "fused"}};
+std::span<const EnumName> enum_names(AttentionImplementation) {
+  static constexpr EnumName words[] = {{static_cast<int>(AttentionImplementation::naive), "naive"},
+                                       {static_cast<int>(AttentionImplementation::fused), "fused"}};
   return words;
 }
 
-std::string_view to_string(AttentionWay way) {
-  return kAttentionWays[static_cast<std::size_t>(way)];
+std::string_view to_string(AttentionImplementation implementation) {
+  return kAttentionImplementations[static_cast<std::size_t>(implementation)];
 }
 
 double AttentionShape::scores() const {
@@ -458,9 +468,10 @@ AttentionResult bench_attention(const AttentionJob& job, Context& context) {
   std::int64_t done = 0;
   for (const AttentionType& type : types) {
     const Operands operands = rounded_operands(exact, type.dtype);
-    std::vector<AttentionTimes> ways = time_ways(job, type, operands, session);
-    compare_results(job.shape, operands, session, ways);
-    for (AttentionTimes& times : ways) {
+    std::vector<AttentionTimes> implementations =
+        time_implementations(job, type, operands, session);
+    compare_results(job.shape, operands, session, implementations);
+    for (AttentionTimes& times : implementations) {
       times.peak_gflops = peaks.products.at(type.dtype).value;
       result.times.push_back(std::move(times));
     }

@@ -17,10 +17,10 @@ namespace hone {
 
 /// Naive: products, scale and softmax are separate operations, and the scores are stored in memory. Fused: one
 /// operation, `attention`.
-enum class AttentionWay : std::uint8_t { naive, fused };
-inline constexpr std::string_view kAttentionWays[] = {"naive", "fused"};
-std::string_view to_string(AttentionWay way);
-std::span<const EnumWord> enum_words(AttentionWay);
+enum class AttentionImplementation : std::uint8_t { naive, fused };
+inline constexpr std::string_view kAttentionImplementations[] = {"naive", "fused"};
+std::string_view to_string(AttentionImplementation implementation);
+std::span<const EnumName> enum_names(AttentionImplementation);
 
 /// A type of operands and results, with its common name.
 struct AttentionType {
@@ -41,7 +41,8 @@ struct AttentionShape {
 struct AttentionJob {
   AttentionShape shape;
   std::vector<AttentionType> types = {};  ///< empty: all
-  std::vector<AttentionWay> ways = {AttentionWay::naive, AttentionWay::fused};
+  std::vector<AttentionImplementation> implementations = {AttentionImplementation::naive,
+                                                          AttentionImplementation::fused};
   std::int64_t runs = 0;  ///< counted runs; 0: 20
   bool profile = false;   ///< also report the time of each operation
 };
@@ -50,7 +51,7 @@ struct AttentionJob {
 /// turns. Short runs are timed many in a row. The first run prepares kernels and memory.
 struct AttentionTimes {
   AttentionType type;
-  AttentionWay way = AttentionWay::naive;
+  AttentionImplementation implementation = AttentionImplementation::naive;
   double first_ms = 0, min_ms = 0, median_ms = 0;
   std::vector<double> rounds_ms = {};  ///< of each run, in order
   std::int64_t runs = 0;
@@ -71,7 +72,7 @@ struct AttentionTimes {
 /// `AttentionTimes` in results.
 struct AttentionTimesResult {
   std::string dtype;
-  AttentionWay impl = AttentionWay::naive;
+  AttentionImplementation impl = AttentionImplementation::naive;
   double first_ms = 0, min_ms = 0, median_ms = 0;
   std::int64_t timed_runs = 0;
   std::vector<double> rounds_ms = {};

@@ -54,7 +54,7 @@ std::vector<MxintCodes> arrays_of(const DequantizeJob& job, const Context& conte
           fmt::format("{} elements take {}, and {} are available", grouped(count),
                       human_bytes(needed), human_bytes(available));
       user_check(job.elements.empty(), "not enough memory: {}; take fewer (`elements`)", why);
-      tell_notes(context, {fmt::format("skipped: {}", why)});
+      print_notes(context, {fmt::format("skipped: {}", why)});
       continue;
     }
     for (const std::int64_t group : groups) arrays.push_back(codes_of(count, group, job.bits));
@@ -93,7 +93,7 @@ struct DecodeWorks {
   std::function<void()> decode, move;
 };
 
-/// The memory in which arrays are decoded; `take` each before it is timed.
+/// The memory in which arrays are decoded; `load` each before it is timed.
 class DecodePlace {
  public:
   DecodePlace(const std::vector<MxintCodes>& arrays, std::int64_t value_bytes, Context& context)
@@ -110,17 +110,17 @@ class DecodePlace {
   }
 
   /// Stores in `result` how the work is partitioned.
-  DecodeWorks take(const MxintCodes& codes, DequantizeTimes& result) {
+  DecodeWorks load(const MxintCodes& codes, DequantizeTimes& result) {
     result.in_cache = static_cast<std::uint64_t>(result.bytes) <= cache_bytes_;
     if (on_gpu_) {
-      on_gpu_->take(codes, pool_);
+      on_gpu_->load(codes, pool_);
       return {[this] { on_gpu_->decode(); }, [this] { on_gpu_->move(); }};
     }
     const auto partition = kernels::dequantize_partition(codes.count, value_bytes_);
     result.partition = partition;
     return {[this, codes] { decode_on_host(codes); },
             [this, codes, partition] {
-              kernels::move_bytes(pool_, partition.chunks, partition.around_caches,
+              kernels::move_bytes(pool_, partition.chunks, partition.non_temporal,
                                   read_bytes(codes), codes.codes, codes.count * value_bytes_,
                                   values_.data<std::uint8_t>());
             }};
@@ -151,7 +151,7 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, De
   result.bytes = decode_bytes(codes, value_bytes_of(job));
   if (codes.bits == 8 && codes.count % codes.group == 0)
     result.tiling = mase_cuda_tiling(codes.count, codes.group);
-  const DecodeWorks both = place.take(codes, result);
+  const DecodeWorks both = place.load(codes, result);
   const auto run = [&] {
     both.decode();
     device.wait();
@@ -170,11 +170,11 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, De
 }
 
 // Returns an element of either branch, if the first elements have one that is no exception.
-std::vector<SpelledElement> spelled_of(const MxintCodes& codes) {
-  std::vector<SpelledElement> spelled;
+std::vector<DecodedElement> decoded_elements(const MxintCodes& codes) {
+  std::vector<DecodedElement> spelled;
   for (const bool subtracts : {true, false}) {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(codes.count, 1024); ++i) {
-      const MxintElement element = kernels::spell_mxint(
+      const MxintElement element = kernels::decompose_mxint(
           codes.bits, kernels::mxint_mantissa(codes, i), codes.scales[i / codes.group]);
       const bool is_exception = element.mase != element.ocp || element.mantissa == 0;
       if (element.subtracts_bias != subtracts || is_exception) continue;
@@ -198,7 +198,7 @@ float value_of(std::uint16_t bfloat16) {
   return std::bit_cast<float>(std::uint32_t{bfloat16} << 16);
 }
 
-SpelledElementResult element_result(const SpelledElement& spelled) {
+DecodedElementResult element_result(const DecodedElement& spelled) {
   const MxintElement& e = spelled.element;
   return {.element = spelled.index,
           .code = binary(e.mantissa, e.bits),
@@ -271,11 +271,12 @@ std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields) {
   return all;
 }
 
-std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields) {
-  std::vector<SpelledElement> spelled;
-  for (const SpelledElementResult& row : fields.spelled)
-    spelled.push_back({row.element, kernels::spell_mxint(fields.bits, row.mantissa,
-                                                         static_cast<std::uint8_t>(row.scale))});
+std::vector<DecodedElement> decoded_elements(const BenchDequantizeFields& fields) {
+  std::vector<DecodedElement> spelled;
+  for (const DecodedElementResult& row : fields.spelled)
+    spelled.push_back(
+        {row.element, kernels::decompose_mxint(fields.bits, row.mantissa,
+                                               static_cast<std::uint8_t>(row.scale))});
   return spelled;
 }
 
@@ -287,7 +288,7 @@ const Fields& kernels::fields_of(const DequantizePartition*) {
       field<&P::chunks>("chunks", "Chunks of the array."),
       field<&P::block_elements>("block_elements", "Elements whose scales are widened at once."),
       field<&P::vector_elements>("vector_elements", "Elements that one instruction decodes."),
-      field<&P::around_caches>("around_caches", "Whether results bypass the caches."));
+      field<&P::non_temporal>("around_caches", "Whether results bypass the caches."));
   return fields;
 }
 
@@ -315,7 +316,7 @@ const Fields& fields_of(const DecodeTimesResult*) {
       field<&D::bytes>("bytes", Unit::bytes, "Read and written: codes, scales and values."),
       field<&D::min_ms>("min_ms", Unit::milliseconds, "Fastest run."),
       field<&D::median_ms>("median_ms", Unit::milliseconds, "Median run."),
-      field<&D::timed_runs>("timed_runs", "Runs that count, of decoding and of copying each."),
+      field<&D::timed_runs>("timed_runs", "Counted runs, of decoding and of copying each."),
       field<&D::gb_per_s>("gb_per_s", Unit::gigabytes_per_second,
                           "Those bytes in the fastest run."),
       field<&D::move_min_ms>("move_min_ms", Unit::milliseconds, "Fastest run of copying them."),
@@ -335,8 +336,8 @@ const Fields& fields_of(const DecodeTimesResult*) {
   return fields;
 }
 
-const Fields& fields_of(const SpelledElementResult*) {
-  using S = SpelledElementResult;
+const Fields& fields_of(const DecodedElementResult*) {
+  using S = DecodedElementResult;
   static const Fields fields = describe<S>(
       "spelled_element",
       "An element of MXINT decoded by the rule of mase-cuda. Bits of a bfloat16 are written as "
@@ -370,16 +371,16 @@ const Fields& fields_of(const BenchDequantizeFields*) {
   return fields;
 }
 
-Table spelled_table(std::vector<SpelledElement> spelled) {
-  std::ranges::sort(spelled, {}, &SpelledElement::index);
+Table decoded_table(std::vector<DecodedElement> spelled) {
+  std::ranges::sort(spelled, {}, &DecodedElement::index);
   std::vector<Column> columns = {{"part", "Field"}};
-  for (const SpelledElement& s : spelled)
+  for (const DecodedElement& s : spelled)
     columns.push_back(
         {fmt::format("element_{}", s.index), fmt::format("Element {}", grouped(s.index))});
   Table result(std::move(columns));
   const auto add = [&](const std::string& part, auto&& text_of) {
     std::vector<Cell> cells = {part};
-    for (const SpelledElement& s : spelled) cells.emplace_back(text_of(s.element));
+    for (const DecodedElement& s : spelled) cells.emplace_back(text_of(s.element));
     result.add_row(std::move(cells));
   };
   const int bits = spelled[0].element.bits, unit = 1 << (bits - 2);
@@ -484,7 +485,7 @@ void describe_decoding(const std::string& what, const std::string& where,
   document.sections = {{"", {PageTable{times_table(times)}}}};
   if (!result.spelled.empty())
     document.sections.push_back(
-        {"Elements by the rule of mase-cuda", {PageTable{spelled_table(result.spelled)}}});
+        {"Elements by the rule of mase-cuda", {PageTable{decoded_table(result.spelled)}}});
   document.sections.push_back(
       {"How to read this", {Paragraph{decoding_text(times.front())}}, /*folded=*/true});
 }
@@ -508,7 +509,7 @@ DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
                     {.unit = "arrays", .end = ProgressEnd::vanishes, .output = context.progress});
   for (const MxintCodes& array : arrays) {
     const MxintCodes codes = placed(array, memory);
-    if (result.spelled.empty()) result.spelled = spelled_of(codes);
+    if (result.spelled.empty()) result.spelled = decoded_elements(codes);
     result.times.push_back(time_array(job, codes, place, *context.device));
     progress.update(static_cast<std::int64_t>(result.times.size()));
   }
@@ -518,10 +519,10 @@ DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
                                .bits = job.bits,
                                .threads = context.pool.threads()};
   for (const DequantizeTimes& times : result.times) fields.times.push_back(decode_result(times));
-  for (const SpelledElement& element : result.spelled)
+  for (const DecodedElement& element : result.spelled)
     fields.spelled.push_back(element_result(element));
   result.fields = to_json(fields);
-  describe_decoding(fields.what, ran_on(fields.device, fields.threads), result);
+  describe_decoding(fields.what, processor_text(fields.device, fields.threads), result);
   return result;
 }
 

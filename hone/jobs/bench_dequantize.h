@@ -50,7 +50,7 @@ struct DequantizeTimes {
 };
 
 /// A decoded element and its index.
-struct SpelledElement {
+struct DecodedElement {
   std::int64_t index = 0;
   kernels::MxintElement element;
 };
@@ -74,8 +74,8 @@ struct DecodeTimesResult {
 };
 const Fields& fields_of(const DecodeTimesResult*);
 
-/// `SpelledElement` in results.
-struct SpelledElementResult {
+/// `DecodedElement` in results.
+struct DecodedElementResult {
   std::int64_t element = 0;
   std::string code = {};
   int mantissa = 0, scale = 0, sign = 0;
@@ -84,29 +84,29 @@ struct SpelledElementResult {
   std::string out = {}, bias = {}, branch = {}, bfloat16 = {};
   double value = 0;
 };
-const Fields& fields_of(const SpelledElementResult*);
+const Fields& fields_of(const DecodedElementResult*);
 
 /// The JSON result.
 struct BenchDequantizeFields {
   std::string what, device;
   int bits = 8, threads = 0;
   std::vector<DecodeTimesResult> times = {};
-  std::vector<SpelledElementResult> spelled = {};
+  std::vector<DecodedElementResult> spelled = {};
 };
 const Fields& fields_of(const BenchDequantizeFields*);
 
 struct DequantizeResult : JobResult {
   std::vector<DequantizeTimes> times;
-  std::vector<SpelledElement>
+  std::vector<DecodedElement>
       spelled;  ///< the first that subtracts the bias, and the first that does not
 };
 
 /// Restore the times and elements from a result.
 std::vector<DequantizeTimes> times_of(const BenchDequantizeFields& fields);
-std::vector<SpelledElement> spelled_of(const BenchDequantizeFields& fields);
+std::vector<DecodedElement> decoded_elements(const BenchDequantizeFields& fields);
 /// Return tables with a row for each array, and with a column for each element.
 Table times_table(const std::vector<DequantizeTimes>& times);
-Table spelled_table(std::vector<SpelledElement> spelled);
+Table decoded_table(std::vector<DecodedElement> spelled);
 /// Says how the array is decoded ("Threads take chunks of …"), and how to read the table.
 std::string decoding_text(const DequantizeTimes& times);
 

@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t kIgnored = 10, kManyCalls = 50, kShareOfFew = 5;
 
 /// An executor with its work, ready to be called.
-struct WayRunner {
-  const ExecutionWay& way;
+struct ExecutorRunner {
+  const ExecutionMode& mode;
   BenchWork work;
   std::unique_ptr<Executable> executable = nullptr;
   CallSeries series = {};
@@ -32,12 +32,12 @@ struct WayRunner {
 };
 
 // Prepares an executor up to its first call, and times that.
-std::unique_ptr<WayRunner> make_ready(const Model& model, const BenchOptions& options,
-                                      const ExecutionWay& way, const Session& session) {
-  auto runner = std::make_unique<WayRunner>(
-      WayRunner{way, bench_work(model, model.parameters, options, way, session)});
+std::unique_ptr<ExecutorRunner> prepare_runner(const Model& model, const BenchOptions& options,
+                                               const ExecutionMode& mode, const Session& session) {
+  auto runner = std::make_unique<ExecutorRunner>(
+      ExecutorRunner{mode, bench_work(model, model.parameters, options, mode, session)});
   const double planning =
-      run_ms([&] { runner->executable = runner->work.executable(way, session); });
+      run_ms([&] { runner->executable = runner->work.executable(mode, session); });
   runner->series.stages = runner->work.stages;
   runner->series.stages.push_back({"planning", planning});
   return runner;
@@ -63,14 +63,15 @@ std::vector<OperationKind> kinds_of(const Graph& graph, const Bindings& bindings
 // executor.
 void time_calls(IterationTimes& times, const Model& model, const IterationsJob& job,
                 const BenchOptions& options, const Session& session, const ProgressOutput& output) {
-  std::vector<std::unique_ptr<WayRunner>> runners;  // stable addresses: executables keep references
-  for (const std::string& way : job.ways)
-    runners.push_back(make_ready(model, options, find_execution_way(way), session));
+  std::vector<std::unique_ptr<ExecutorRunner>>
+      runners;  // stable addresses: executables keep references
+  for (const std::string& executor : job.executors)
+    runners.push_back(prepare_runner(model, options, find_execution_mode(executor), session));
   Progress progress("calls", job.iterations,
                     {.unit = "calls", .end = ProgressEnd::vanishes, .output = output});
   for (std::int64_t round = 0; round < job.iterations; ++round) {
     for (std::size_t i = 0; i < runners.size(); ++i) {
-      WayRunner& runner = *runners[(static_cast<std::size_t>(round) + i) % runners.size()];
+      ExecutorRunner& runner = *runners[(static_cast<std::size_t>(round) + i) % runners.size()];
       runner.series.calls_ms.push_back(runner.call(session.device));
     }
     progress.update(round + 1);
@@ -78,66 +79,70 @@ void time_calls(IterationTimes& times, const Model& model, const IterationsJob& 
   }
   progress.finish();
   for (std::size_t i = 0; i < runners.size(); ++i) {
-    WayTimes& way = times.ways[i];
+    ExecutorCalls& calls = times.executors[i];
     const BenchWork& work = runners[i]->work;
-    way.graph = kinds_of(executed_graph(runners[i]->way, work.graph, session), work.bindings);
+    calls.graph = kinds_of(executed_graph(runners[i]->mode, work.graph, session), work.bindings);
     if (job.process == IterationProcess::own) {
-      way.fresh = {runners[i]->series};
+      calls.fresh = {runners[i]->series};
     } else {
-      way.warm = runners[i]->series;
+      calls.warm = runners[i]->series;
     }
   }
 }
 
 void call_once(const Model& model, const IterationsJob& job, const BenchOptions& options,
                const Session& session) {
-  for (const std::string& way : job.ways)
-    make_ready(model, options, find_execution_way(way), session)->call(session.device);
+  for (const std::string& executor : job.executors)
+    prepare_runner(model, options, find_execution_mode(executor), session)->call(session.device);
 }
 
-void time_fresh(WayTimes& times, const IterationsJob& job, Progress& progress, std::int64_t& done) {
+void time_fresh(ExecutorCalls& times, const IterationsJob& job, Progress& progress,
+                std::int64_t& done) {
   for (std::int64_t i = 0; i < job.processes; ++i) {
-    std::vector<std::string> words = job.words;
+    std::vector<std::string> arguments = job.arguments;
     for (const std::string& word :
-         {"--executor=" + times.way, fmt::format("--iterations={}", job.iterations),
+         {"--executor=" + times.executor, fmt::format("--iterations={}", job.iterations),
           std::string("--process=this"), std::string("--json"), std::string("--quiet")})
-      words.push_back(word);
-    const CommandEnding ending = run_own_command(words, fs::current_path());
+      arguments.push_back(word);
+    const CommandResult ending = run_own_command(arguments, fs::current_path());
     stop_if_interrupted();
-    user_check(ending.code == 0, "a process of its own for {} failed: {}", times.way, ending.error);
-    const IterationTimes told = from_json<IterationTimes>(parse_json(ending.output, "its result"));
-    times.fresh.push_back(told.ways.front().fresh.front());
+    user_check(ending.code == 0, "the fresh process for {} failed: {}", times.executor,
+               ending.error);
+    const IterationTimes loaded =
+        from_json<IterationTimes>(parse_json(ending.output, "its result"));
+    times.fresh.push_back(loaded.executors.front().fresh.front());
     times.process_ms.push_back(1e3 * ending.seconds);
     progress.update(++done);
   }
 }
 
 void time_all_fresh(IterationTimes& times, const IterationsJob& job, const ProgressOutput& output) {
-  Progress progress("fresh processes", job.processes * std::ssize(times.ways),
+  Progress progress("fresh processes", job.processes * std::ssize(times.executors),
                     {.unit = "processes", .end = ProgressEnd::vanishes, .output = output});
   std::int64_t done = 0;
-  for (WayTimes& way : times.ways) time_fresh(way, job, progress, done);
+  for (ExecutorCalls& calls : times.executors) time_fresh(calls, job, progress, done);
   progress.finish();
 }
 
 void check_iterations(const IterationsJob& job, const Session& session) {
-  for (const std::string& way : job.ways) check_usable(find_execution_way(way), session);
-  usage_check(std::set<std::string>(job.ways.begin(), job.ways.end()).size() == job.ways.size(),
-              "`executor`: each once, got {}", fmt::join(job.ways, ", "));
-  usage_check(job.iterations >= 2, "`iterations`: one call is only the first; give 2 or more");
+  for (const std::string& executor : job.executors)
+    check_usable(find_execution_mode(executor), session);
+  usage_check(std::set<std::string>(job.executors.begin(), job.executors.end()).size() ==
+                  job.executors.size(),
+              "`executor`: expected each executor once, got {}", fmt::join(job.executors, ", "));
+  usage_check(job.iterations >= 2, "`iterations`: expected 2 or more, got 1");
   usage_check(job.ignored.value_or(0) < job.iterations,
               "`warmup`: {} calls of {} would leave none to count", job.ignored.value_or(0),
               job.iterations);
-  usage_check(job.process != IterationProcess::own || job.ways.size() == 1,
-              "`process` this: one executor has this process to itself; got {}",
-              fmt::join(job.ways, ", "));
+  usage_check(job.process != IterationProcess::own || job.executors.size() == 1,
+              "`process` this: expected one executor, got {}", fmt::join(job.executors, ", "));
 }
 
 std::vector<ExecutorNotRun> not_run_on(const Session& session) {
   std::vector<ExecutorNotRun> all;
-  for (const ExecutionWay& way : execution_ways())
-    if (std::string reason = objection_of(way, session); !reason.empty())
-      all.push_back({std::string(way.name), std::move(reason)});
+  for (const ExecutionMode& mode : execution_modes())
+    if (std::string reason = objection_of(mode, session); !reason.empty())
+      all.push_back({std::string(mode.name), std::move(reason)});
   return all;
 }
 
@@ -148,15 +153,15 @@ std::int64_t ignored_of(const IterationsJob& job) {
 
 }  // namespace
 
-std::string_view WayTimes::summary() const { return find_execution_way(way).summary; }
+std::string_view ExecutorCalls::summary() const { return find_execution_mode(executor).summary; }
 
-std::int64_t WayTimes::operations() const {
+std::int64_t ExecutorCalls::operations() const {
   std::int64_t sum = 0;
   for (const OperationKind& kind : graph) sum += kind.nodes;
   return sum;
 }
 
-std::int64_t WayTimes::moved_bytes() const {
+std::int64_t ExecutorCalls::moved_bytes() const {
   std::int64_t sum = 0;
   for (const OperationKind& kind : graph) sum += kind.moved_bytes;
   return sum;
@@ -174,28 +179,26 @@ const Fields& fields_of(const OperationKind*) {
   return fields;
 }
 
-const Fields& fields_of(const WayTimes*) {
-  using W = WayTimes;
-  static const Fields fields = describe<W>(
-      "executor_calls", "Times of an executor.", field<&W::way>("executor", "Its name."),
-      field<&W::summary>("summary", "What it does."),
-      field<&W::warm>("warm",
-                      "In a process that had run everything once, in turn with the others; null: "
-                      "not timed."),
-      field<&W::fresh>("fresh", "In new processes."),
-      field<&W::process_ms>("process_ms", Unit::milliseconds,
+const Fields& fields_of(const ExecutorCalls*) {
+  using E = ExecutorCalls;
+  static const Fields fields = describe<E>(
+      "executor_calls", "Times of an executor.", field<&E::executor>("executor", "Its name."),
+      field<&E::summary>("summary", "What it does."),
+      field<&E::warm>("warm", "In a warm process, where executors take turns; null: not timed."),
+      field<&E::fresh>("fresh", "In new processes."),
+      field<&E::process_ms>("process_ms", Unit::milliseconds,
                             "Of each new process from start to end, reading the model included."),
-      field<&W::operations>("operations", "Operations of its graph."),
-      field<&W::moved_bytes>("moved_bytes", Unit::bytes,
+      field<&E::operations>("operations", "Operations of its graph."),
+      field<&E::moved_bytes>("moved_bytes", Unit::bytes,
                              "Read and written in a call, as if no cache held anything."),
-      field<&W::graph>("graph", "Its operations by kind, those that move most first."));
+      field<&E::graph>("graph", "Its operations by kind, those that move most first."));
   return fields;
 }
 
 const Fields& fields_of(const ExecutorNotRun*) {
   using E = ExecutorNotRun;
   static const Fields fields =
-      describe<E>("executor_not_run", "An executor that the device does not have.",
+      describe<E>("executor_not_run", "An executor that the device does not support.",
                   field<&E::executor>("executor", "Its name.", "Executor"),
                   field<&E::why_not>("why_not", "Reason.", "Reason"));
   return fields;
@@ -218,16 +221,17 @@ const Fields& fields_of(const ExecutorTimesResult*) {
       field<&E::start_max_ms>("start_max_ms", Unit::milliseconds,
                               "In the slowest process; null: there was one.", "Max"),
       field<&E::first_ms>("first_ms", Unit::milliseconds, "The first call.", "First call (ms)"),
-      field<&E::min_ms>("min_ms", Unit::milliseconds, "Fastest call that counts.", "Minimum (ms)"),
+      field<&E::min_ms>("min_ms", Unit::milliseconds, "Fastest counted call.", "Minimum (ms)"),
       field<&E::median_ms>("median_ms", Unit::milliseconds, "Median call.", "Median (ms)"),
       field<&E::median_low_ms>("median_low_ms", Unit::milliseconds,
                                "Low end of its interval of at least 95% in one process, or the "
-                               "lowest median of several; null: fewer than six calls count.",
+                               "lowest median of several; null: fewer than six counted calls.",
                                "From"),
       field<&E::median_high_ms>("median_high_ms", Unit::milliseconds,
                                 "The high end, or the highest median; null likewise.", "To"),
       field<&E::p95_ms>("p95_ms", Unit::milliseconds,
-                        "95% of calls take no longer; null: fewer than 20 count.", "p95 (ms)"),
+                        "95% of calls take no longer; null: fewer than 20 counted calls.",
+                        "p95 (ms)"),
       field<&E::counted>("counted", "Calls after those that are ignored.", "Calls counted"),
       field<&E::calls_for_one_percent>(
           "calls_for_one_percent",
@@ -240,16 +244,16 @@ const Fields& fields_of(const ExecutorTimesResult*) {
 const Fields& fields_of(const LoopMeanResult*) {
   using L = LoopMeanResult;
   static const Fields fields = describe<L>(
-      "loop_mean", "What a loop of n calls gives.", field<&L::executor>("executor", "Its name."),
+      "loop_mean", "Mean times of a loop of n calls.", field<&L::executor>("executor", "Its name."),
       field<&L::process>("process", "fresh: new processes; warm: this one, after a first run."),
       field<&L::n>("n", "Calls."),
-      field<&L::with_ready_ms>("with_ready_ms", Unit::milliseconds, "Mean with preparation."),
+      field<&L::with_preparation_ms>("with_ready_ms", Unit::milliseconds, "Mean with preparation."),
       field<&L::mean_ms>("mean_ms", Unit::milliseconds, "Mean from the first call on."),
       field<&L::later_ms>("later_ms", Unit::milliseconds,
                           "Mean of n calls after those that are ignored, or of all there are."),
-      field<&L::with_ready_ratio>("with_ready_ratio", Unit::ratio,
-                                  "Times as fast as the first executor by the first mean; null: it "
-                                  "was not timed so, or is the only one."),
+      field<&L::with_preparation_ratio>("with_ready_ratio", Unit::ratio,
+                                        "Speedup over the first executor by the first mean; null: "
+                                        "not timed this way, or the only executor."),
       field<&L::mean_ratio>("mean_ratio", Unit::ratio, "The same by the second mean."),
       field<&L::later_ratio>("later_ratio", Unit::ratio, "The same by the third mean."));
   return fields;
@@ -258,30 +262,30 @@ const Fields& fields_of(const LoopMeanResult*) {
 const Fields& fields_of(const ExecutorComparisonResult*) {
   using E = ExecutorComparisonResult;
   static const Fields fields = describe<E>(
-      "executor_comparison", "An executor against the first in one kind of process.",
+      "executor_comparison", "An executor compared with the first in one kind of process.",
       field<&E::executor>("executor", "Its name.", "Executor"),
       field<&E::baseline>("baseline", "The first executor.", "Baseline"),
       field<&E::process>("process", "fresh: new processes; warm: this one, after a first run.",
                          "Process"),
       inlined<&E::speedup>(),
-      field<&E::rounds_to_tell>("rounds_to_tell",
-                                "Rounds that would show a difference of this size with 80% power; "
-                                "null: no number would, or calls took no turns.",
-                                "Rounds needed"),
+      field<&E::rounds_to_detect>(
+          "rounds_to_tell",
+          "Rounds that would show a difference of this size with 80% power; "
+          "null: no number would, or calls took no turns.",
+          "Rounds needed"),
       field<&E::extra_ms>("extra_ms", Unit::milliseconds,
-                          "How much later the first output is there.",
+                          "How much later the first output is ready.",
                           "First output, difference (ms)"),
       field<&E::second_extra_ms>("second_extra_ms", Unit::milliseconds,
-                                 "How much longer the second call takes, above those that count; "
-                                 "weights are packed in it.",
+                                 "How much longer the second call, which packs weights, takes, "
+                                 "beyond the usual difference.",
                                  "Second call, difference (ms)"),
       field<&E::gain_ms>("gain_ms", Unit::milliseconds, "How much less a later call takes.",
                          "Saved per call (ms)"),
-      field<&E::break_even_call>(
-          "break_even_call",
-          "The call from which on it is ahead; null: never, or no difference "
-          "per call is shown.",
-          "Break-even call"),
+      field<&E::break_even_call>("break_even_call",
+                                 "The call from which on its total time is lower; null: never, or "
+                                 "no difference per call is shown.",
+                                 "Break-even call"),
       field<&E::break_even_low>("break_even_low", "The earliest such call; null likewise.",
                                 "Earliest"),
       field<&E::break_even_high>("break_even_high", "The latest such call; null: perhaps never.",
@@ -295,11 +299,11 @@ const Fields& fields_of(const IterationTimes*) {
       "timed_calls", "A model timed call by call.", inlined<&I::work>(),
       field<&I::iterations>("iterations", "Calls of each executor."),
       field<&I::ignored>("ignored", "Calls at the beginning that medians leave out."),
-      field<&I::ways>("executors", "Every call of each executor; the first is the baseline."),
-      field<&I::not_run>("not_run", "Executors that the device does not have."),
+      field<&I::executors>("executors", "Every call of each executor; the first is the baseline."),
+      field<&I::not_run>("not_run", "Executors that the device does not support."),
       field<&I::times>("times", "The same in numbers."),
       field<&I::means>("means", "Means of loops of n calls."),
-      field<&I::comparisons>("comparisons", "Every other executor against the first."),
+      field<&I::comparisons>("comparisons", "Every other executor compared with the first."),
       field<&I::findings>("findings", "The same in sentences, and what was not shown."));
   return fields;
 }
@@ -307,21 +311,22 @@ const Fields& fields_of(const IterationTimes*) {
 IterationsResult bench_iterations(const IterationsJob& asked, Context& context) {
   const Session session = context.session();
   IterationsJob job = asked;
-  if (job.ways.empty()) job.ways = usable_ways(session);
+  if (job.executors.empty()) job.executors = usable_modes(session);
   check_iterations(job, session);
   for (const char* extension : {".svg", ".png", ".tsv", ".gp"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
   BenchOptions options = job.work.options;
   const Model model =
-      bench_subject(bench_model(job.work, context), job.work.model, options, context);
+      model_to_time(bench_model(job.work, context), job.work.model, options, context);
   const std::string what =
-      bench_text(model, job.work.model, options, fmt::format("{}", fmt::join(job.ways, ", ")),
+      bench_text(model, job.work.model, options, fmt::format("{}", fmt::join(job.executors, ", ")),
                  bench_arithmetic(model, options, session));
   IterationTimes times{.work = timed_work(job.work, options, what, context),
                        .iterations = job.iterations,
                        .ignored = ignored_of(job)};
-  for (const std::string& way : job.ways) times.ways.push_back({.way = way});
-  if (asked.ways.empty()) times.not_run = not_run_on(session);
+  for (const std::string& executor : job.executors)
+    times.executors.push_back({.executor = executor});
+  if (asked.executors.empty()) times.not_run = not_run_on(session);
   if (job.process == IterationProcess::both) time_all_fresh(times, job, context.progress);
   if (job.process != IterationProcess::own) call_once(model, job, options, session);
   time_calls(times, model, job, options, session, context.progress);

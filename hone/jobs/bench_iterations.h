@@ -25,7 +25,7 @@ struct IterationsJob {
   BenchJob work = {};
   /// Executors; the first is the baseline. Empty: all that the device supports; the result says why it lacks the
   /// others.
-  std::vector<std::string> ways = {};
+  std::vector<std::string> executors = {};
   std::int64_t iterations = 50;  ///< calls of each executor
   /// Calls at the start that medians leave out; by default 10, or a fifth of fewer than 50 calls.
   std::optional<std::int64_t> ignored = {};
@@ -33,7 +33,7 @@ struct IterationsJob {
   std::int64_t processes = 3;  ///< fresh ones per executor
   /// Command line after `hone` for the same work without these settings; `executor`, `iterations`, `process` and `json`
   /// are appended.
-  std::vector<std::string> words = {};
+  std::vector<std::string> arguments = {};
   std::string figure = {};  ///< file name without extension; empty: no figure
   bool overwrite = false;
 };
@@ -47,8 +47,8 @@ struct OperationKind {
 const Fields& fields_of(const OperationKind*);
 
 /// Times of one executor in all of its processes.
-struct WayTimes {
-  std::string way;
+struct ExecutorCalls {
+  std::string executor;
   std::optional<CallSeries> warm = {};
   std::vector<CallSeries> fresh = {};
   std::vector<double> process_ms =
@@ -59,7 +59,7 @@ struct WayTimes {
   std::int64_t operations() const;
   std::int64_t moved_bytes() const;
 };
-const Fields& fields_of(const WayTimes*);
+const Fields& fields_of(const ExecutorCalls*);
 
 /// An executor that the device does not support.
 struct ExecutorNotRun {
@@ -84,8 +84,8 @@ const Fields& fields_of(const ExecutorTimesResult*);
 struct LoopMeanResult {
   std::string executor, process;
   std::int64_t n = 0;
-  double with_ready_ms = 0, mean_ms = 0, later_ms = 0;
-  std::optional<double> with_ready_ratio = {}, mean_ratio = {}, later_ratio = {};
+  double with_preparation_ms = 0, mean_ms = 0, later_ms = 0;
+  std::optional<double> with_preparation_ratio = {}, mean_ratio = {}, later_ratio = {};
 };
 const Fields& fields_of(const LoopMeanResult*);
 
@@ -93,7 +93,7 @@ const Fields& fields_of(const LoopMeanResult*);
 struct ExecutorComparisonResult {
   std::string executor, baseline, process;
   std::optional<Speedup> speedup = {};
-  std::optional<std::int64_t> rounds_to_tell = {};
+  std::optional<std::int64_t> rounds_to_detect = {};
   double extra_ms = 0, second_extra_ms = 0, gain_ms = 0;
   std::optional<std::int64_t> break_even_call = {}, break_even_low = {}, break_even_high = {};
 };
@@ -103,7 +103,7 @@ const Fields& fields_of(const ExecutorComparisonResult*);
 struct IterationTimes {
   TimedWork work = {};
   std::int64_t iterations = 0, ignored = 0;
-  std::vector<WayTimes> ways = {};
+  std::vector<ExecutorCalls> executors = {};
   std::vector<ExecutorNotRun> not_run = {};  ///< empty if executors were given
 
   std::vector<ExecutorTimesResult> times() const;

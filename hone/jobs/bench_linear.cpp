@@ -95,9 +95,11 @@ double available_on(Device& device) {
 double copy_bytes(const std::vector<LinearVariant>& variants, const LinearJob& job) {
   double bytes = 0;
   for (const LinearVariant& variant : variants)
-    bytes += static_cast<double>(
-        variant.bytes(job, std::ranges::max(job.rows)) +
-        (variant.way == ProductWay::bf16 && !variant.sparse ? variant.weight_bytes : 0));
+    bytes +=
+        static_cast<double>(variant.bytes(job, std::ranges::max(job.rows)) +
+                            (variant.implementation == LinearImplementation::bf16 && !variant.sparse
+                                 ? variant.weight_bytes
+                                 : 0));
   return bytes;
 }
 
@@ -146,9 +148,9 @@ void check_copies_fit(const std::vector<LinearVariant>& variants, const LinearCo
 std::unique_ptr<LinearPart> linear_part(const LinearVariant& variant, std::int64_t together,
                                         const LinearJob& job, const Session& session) {
   // A GPU would copy the output in every run.
-  const bool gives_y = session.device.host_accessible();
+  const bool has_output = session.device.host_accessible();
   auto part = std::make_unique<LinearPart>(
-      LinearPart{linears_graph(variant, job, together, gives_y, session),
+      LinearPart{linears_graph(variant, job, together, has_output, session),
                  linears_store(variant, together, session.device)});
   part->executable = session.executable(part->graph);
   return part;
@@ -157,7 +159,7 @@ std::unique_ptr<LinearPart> linear_part(const LinearVariant& variant, std::int64
 // Returns the whole y on the host in fp32, from a separate run.
 Tensor linear_result(const LinearVariant& variant, const LinearJob& job, const Tensor& x,
                      const Session& session) {
-  const Graph graph = linears_graph(variant, job, 1, /*gives_y=*/true, session);
+  const Graph graph = linears_graph(variant, job, 1, /*has_output=*/true, session);
   ParameterStore store = linears_store(variant, 1, session.device);
   store.set("x", x.cast(variant.values()).on(session.device));
   return dense_on(interpreted(graph, session)->run({}, store).at("y"), cpu()).cast(DType::f32);
@@ -168,7 +170,7 @@ void set_differences(LinearTimes& times, const Tensor& result, const Tensor& exa
   const std::span<const float> ours = result.values<float>(), its = exact.values<float>();
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const double distance = std::abs(static_cast<double>(ours[i]) - its[i]);
-    HONE_ASSERT(!std::isnan(distance), "{} gives {} where {} is right", times.name(), ours[i],
+    HONE_ASSERT(!std::isnan(distance), "{} returned {}, expected {}", times.name(), ours[i],
                 its[i]);
     difference = std::max(difference, distance);
     largest = std::max(largest, std::abs(static_cast<double>(its[i])));
@@ -188,7 +190,8 @@ struct ReadyLinear {
 
 std::unique_ptr<ReadyLinear> ready_linear(const LinearVariant& variant, const LinearCopies& copies,
                                           const LinearJob& job, const Session& usual) {
-  auto made = std::make_unique<ReadyLinear>(ReadyLinear{variant, {.way = variant.way}});
+  auto made = std::make_unique<ReadyLinear>(
+      ReadyLinear{variant, {.implementation = variant.implementation}});
   ReadyLinear& ready = *made;
   LinearTimes& times = ready.times;
   if (const std::optional<SparseWeight>& sparse = variant.sparse) {
@@ -212,7 +215,7 @@ std::unique_ptr<ReadyLinear> ready_linear(const LinearVariant& variant, const Li
     times.not_run = variant.objection;
     return made;
   }
-  const Graph one = linears_graph(variant, job, 1, /*gives_y=*/true, session);
+  const Graph one = linears_graph(variant, job, 1, /*has_output=*/true, session);
   if (std::string missing = missing_kernel(one, session); !missing.empty()) {
     times.not_run = std::move(missing);
     return made;
@@ -228,7 +231,8 @@ std::unique_ptr<ReadyLinear> ready_linear(const LinearVariant& variant, const Li
 // Sets the speedups over dense fp32 and, for sparse products, over the dense one of the same format. Dense ones come
 // first.
 void set_speedups(std::span<LinearTimes> all) {
-  const auto fp32 = std::ranges::find(all, ProductWay::fp32, &LinearTimes::way);
+  const auto fp32 =
+      std::ranges::find(all, LinearImplementation::fp32, &LinearTimes::implementation);
   for (LinearTimes& times : all) {
     if (!times.was_run()) continue;
     if (fp32 != all.end() && fp32->was_run())
@@ -263,8 +267,8 @@ class ExactLinears {
     const Tensor& weight = variant.sparse ? variant.sparse->dense : bench_.weight;
     Tensor& result = results_[weight.storage().get()];
     if (!result.defined())
-      result = linear_result(dense_variant(ProductWay::fp32, weight, bench_.bias), bench_.job, x_,
-                             bench_.host);
+      result = linear_result(dense_variant(LinearImplementation::fp32, weight, bench_.bias),
+                             bench_.job, x_, bench_.host);
     return result;
   }
 
@@ -298,7 +302,7 @@ Tensor warm_up(ReadyLinear& one, const Tensor& x, std::int64_t others, LinearBen
   times.copies = bench.copies.together;
   std::int64_t read = bench.copies.together * *times.weight_bytes;
   if (on_host) {
-    const std::int64_t runs_in_turn = runs_of_round(ms),
+    const std::int64_t runs_in_turn = runs_per_round(ms),
                        most =
                            copies_in_turn(*times.weight_bytes, runs_in_turn, others, bench.copies);
     const double start = steady_seconds();
@@ -358,13 +362,13 @@ std::vector<LinearTimes> time_linears(LinearBench& bench, const Tensor& x) {
     works.emplace_back([&runner = one->runner] { runner.run(); });
   }
   const double start = steady_seconds();
-  const auto goes_on = [&](std::int64_t done) {
+  const auto should_continue = [&](std::int64_t done) {
     bench.step(fmt::format("{}: run {} of up to {}", note, done, bench.rounds()));
     const bool is_late = job.runs == 0 && steady_seconds() - start > kLinearSeconds &&
                          done >= static_cast<std::int64_t>(kFewestForMedianInterval);
     return done < bench.rounds() && !is_late && interrupt_signal() == 0;
   };
-  const auto rounds = rounds_while(works, goes_on, clock_of(bench.session.device));
+  const auto rounds = rounds_while(works, should_continue, clock_of(bench.session.device));
   auto round = rounds.begin();
   for (LinearTimes& of_one : times)
     if (of_one.was_run()) set_rounds(of_one, *round++, bench.copies.together);
@@ -395,7 +399,7 @@ Peak highest_bandwidth(double measured_now, Context& context) {
   std::vector<std::string> notes;
   Peak peak =
       keep_highest(PeakKind::read_gbps, context.pool.threads(), measured_now, peaks_file(), notes);
-  tell_notes(context, notes);
+  print_notes(context, notes);
   return peak;
 }
 
@@ -419,7 +423,7 @@ LinearResult bench_linear(const LinearJob& asked, Context& context) {
   };
   const double deviation = 1 / std::sqrt(static_cast<double>(job.inputs));
   const Tensor weight =
-      in_hidden_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
+      in_unlinked_file({{"weight", random("weight", {job.outputs, job.inputs}, deviation)}})
           .at("weight");
   const Tensor bias = random("bias", {job.outputs}, 1);
   // Without a total there is no estimate of the time left: a first warm-up copies the weight and takes much longer than

@@ -19,18 +19,22 @@ namespace hone {
 
 /// fp32, bf16: weight and values are floats. packed: the weight is in packed codes, values are fp32 (`packed_linear`).
 /// native: inputs are rounded to codes too (`encode_rows` and `native_linear`).
-enum class ProductWay : std::uint8_t { fp32, bf16, packed, native };
-std::span<const EnumWord> enum_words(ProductWay);
-inline std::string_view to_string(ProductWay way) { return word_of(way); }
+enum class LinearImplementation : std::uint8_t { fp32, bf16, packed, native };
+std::span<const EnumName> enum_names(LinearImplementation);
+inline std::string_view to_string(LinearImplementation implementation) {
+  return enum_name(implementation);
+}
 
 struct LinearJob {
   std::vector<std::int64_t> rows = {1, 4, 16, 64, 256};  ///< rows of x: texts times tokens
   std::int64_t inputs = 4096, outputs = 4096;
-  std::vector<Format> formats = {};      ///< of packed weights; empty: `default_linear_formats`
-  std::vector<double> sparsities = {};   ///< shares of zeros in sparse products, below 1
-  std::optional<PruneBlock> block = {};  ///< shape of the zero blocks; empty: `block_of_kernels`
-  std::vector<ProductWay> ways = {ProductWay::fp32, ProductWay::bf16, ProductWay::packed,
-                                  ProductWay::native};
+  std::vector<Format> formats = {};     ///< of packed weights; empty: `default_linear_formats`
+  std::vector<double> sparsities = {};  ///< shares of zeros in sparse products, below 1
+  std::optional<PruneBlock> block =
+      {};  ///< shape of the zero blocks; empty: `default_sparse_block`
+  std::vector<LinearImplementation> implementations = {
+      LinearImplementation::fp32, LinearImplementation::bf16, LinearImplementation::packed,
+      LinearImplementation::native};
   std::int64_t runs = 0;  ///< counted runs; 0: as many as begin within 2 seconds, 6 to 20
   std::uint64_t seed = 0;
 };
@@ -43,7 +47,7 @@ std::vector<Format> default_linear_formats(const FormatTable& formats, bool spar
 /// one share of zeros. All with the same rows take turns. Missing times are null or NaN.
 struct LinearTimes {
   std::int64_t rows = 0;
-  ProductWay way = ProductWay::fp32;
+  LinearImplementation implementation = LinearImplementation::fp32;
   std::optional<std::string> format = {}, input_format = {};  ///< of the weight, and of x
   std::optional<std::string> not_run = {};                    ///< why there are no times
   std::optional<std::string> kernel = {};                     ///< "packed_linear / codes"
@@ -67,7 +71,7 @@ struct LinearTimes {
   bool is_sparse() const { return sparsity.has_value(); }
   /// Returns whether the other has the same implementation and format.
   bool is_like(const LinearTimes& other) const {
-    return way == other.way && format == other.format;
+    return implementation == other.implementation && format == other.format;
   }
   std::string name() const;  ///< "packed mxint(bits=8,block=32)"
   std::int64_t timed_runs() const { return std::ssize(rounds_ms); }
@@ -81,7 +85,7 @@ const Fields& fields_of(const LinearTimes*);
 /// this many rows.
 struct SparseBreakEven {
   std::int64_t rows = 0;
-  ProductWay way = ProductWay::fp32;
+  LinearImplementation implementation = LinearImplementation::fp32;
   std::optional<std::string> format = {};
   std::string block;
   std::int64_t sparsities = 0;            ///< number of measured sparsities

@@ -44,11 +44,11 @@ std::int64_t tokens_of_all(std::int64_t wanted, const std::vector<Model>& models
 // Every executable has its own buffers and packed weights. The very first run is timed too.
 ModelSetUp set_up_of(BenchWork& work, ModelRounds& result, const Session& session) {
   return [&work, &result, &session]() -> std::vector<std::function<void()>> {
-    const std::shared_ptr<Executable> executable = work.executable(way_of(session), session);
+    const std::shared_ptr<Executable> executable = work.executable(mode_of(session), session);
     const auto run = [&work, &session, executable] { work.run(*executable, session.device); };
     if (result.first_ms == 0) result.first_ms = run_ms(run);
     work.pack_weights(*executable, session.device);
-    for (int i = 0; i < readying_runs(session.device); ++i) run();
+    for (int i = 0; i < preparation_runs(session.device); ++i) run();
     return {run};
   };
 }
@@ -61,7 +61,7 @@ void time_rounds(std::vector<ModelRounds>& all, std::vector<BenchWork>& works, s
   Progress progress("rounds", wanted > 0 ? wanted : kMostTimedRounds,
                     {.unit = "rounds", .end = ProgressEnd::vanishes, .output = output});
   std::int64_t done = 0;
-  const auto ms = rounds_set_up_anew(
+  const auto ms = rounds_with_fresh_setup(
                       set_ups, wanted, [&] { progress.update(++done); }, clock_of(session.device))
                       .front();
   progress.finish();
@@ -178,20 +178,20 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   std::vector<BenchWork> works;
   for (std::size_t i = 0; i < models.size(); ++i) {
     BenchOptions own = options;
-    Model model = bench_subject(std::move(models[i]), job.models[i], own, context);
+    Model model = model_to_time(std::move(models[i]), job.models[i], own, context);
     result.models.push_back({.model = job.models[i],
                              .arithmetic = bench_arithmetic(model, own, session),
                              .format = bench_format(model, own),
                              .weight_bytes = model_size(model, {}).memory_bytes});
     // Moved out of the model: training would copy parameters that are held twice.
     ParameterStore parameters = std::exchange(model.parameters, {});
-    works.push_back(bench_work(model, std::move(parameters), own, way_of(session), session));
+    works.push_back(bench_work(model, std::move(parameters), own, mode_of(session), session));
   }
   if (session.device.host_accessible()) {
     std::vector<std::string> notes;
     keep_highest(PeakKind::fp32_gflops, context.pool.threads(),
                  kernels::measure_fma_gflops(context.pool), peaks_file(), notes);
-    tell_notes(context, notes);
+    print_notes(context, notes);
   }
   time_rounds(result.models, works, options.runs, session, context.progress);
   const std::string what = fmt::format(
@@ -205,7 +205,7 @@ ModelsResult bench_models(const ModelsJob& job, Context& context) {
   result.fields = to_json(fields);
   describe_models(result.models,
                   {options.batch, limits.image ? 0 : static_cast<double>(options.tokens)}, what,
-                  ran_on(fields.device, fields.threads), result.document);
+                  processor_text(fields.device, fields.threads), result.document);
   return result;
 }
 

@@ -19,7 +19,7 @@ struct ModelsJob {
 };
 
 /// Times of one model, in milliseconds per batch. All models take turns, with new buffers and packed weights in each
-/// round (`rounds_set_up_anew`). Short runs are timed many in a row.
+/// round (`rounds_with_fresh_setup`). Short runs are timed many in a row.
 struct ModelRounds {
   std::string model;
   std::string_view arithmetic = kFloat;    ///< see `arithmetic_of_run`

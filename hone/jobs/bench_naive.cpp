@@ -25,7 +25,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kNaiveCalls = 5;
-constexpr std::int64_t kBeginnings = 7;  // loops of five calls, each including preparation
+constexpr std::int64_t kStartups = 7;  // loops of five calls, each including preparation
 
 struct NaiveRunner {
   BenchWork work;
@@ -47,7 +47,7 @@ BenchWork in_training_mode(const Model& model, const BenchOptions& options,
   watch.skipped.insert("remove_dropout");
   Session skipping = session;
   skipping.watch = &watch;
-  return bench_work(model, model.parameters, options, way_of(session), skipping);
+  return bench_work(model, model.parameters, options, mode_of(session), skipping);
 }
 
 // Returns the results of operations, by name and index, that the gradients of the trainable parameters read.
@@ -69,19 +69,19 @@ std::vector<std::pair<std::string, int>> kept_for_gradients(Graph graph) {
 
 // Returns why runs of this model record no gradients; "" if they do.
 std::string no_gradients_of(const Model& model, const BenchOptions& options) {
-  if (options.format || model.quantization) return "a quantized model records none";
+  if (options.format || model.quantization) return "a quantized model records no gradients";
   for (const Node* node : model.graph.of_kind(NodeKind::operation))
-    if (node->is("batch_norm")) return "batch norms by running statistics have none";
+    if (node->is("batch_norm")) return "batch norms that use running statistics have no gradients";
   return "";
 }
 
 // Keeps every value that gradients read until the run ends, as without `torch.no_grad()`.
 BenchWork with_gradients_recorded(const Model& model, const BenchOptions& options,
-                                  const BenchWork& honest, const Session& session) {
+                                  const BenchWork& correct, const Session& session) {
   BenchWork work{.graph = model.graph,
                  .parameters = model.parameters.on(session.device),
-                 .inputs = honest.inputs,
-                 .bindings = honest.bindings};
+                 .inputs = correct.inputs,
+                 .bindings = correct.bindings};
   remove_dropout(work.graph);
   hoist_slices_before_gradients(work.graph);
   fuse_attention(work.graph);
@@ -115,22 +115,22 @@ Interval middle_share(std::vector<double> sorted, double share) {
 }
 
 /// `ms`: times measured with the mistake, in any order.
-NaiveMistake told_of_tries(std::string name, std::string what, std::vector<double> ms,
-                           double honest_ms) {
+NaiveMistake compared_tries(std::string name, std::string what, std::vector<double> ms,
+                            double correct_ms) {
   std::ranges::sort(ms);
   NaiveMistake mistake{.name = std::move(name), .what = std::move(what)};
   mistake.ms = median_of_sorted(ms);
-  mistake.ratio = *mistake.ms / honest_ms;
+  mistake.ratio = *mistake.ms / correct_ms;
   mistake.tries = std::ssize(ms);
   const Interval interval = median_interval(ms);
-  mistake.ratio_interval = Interval{interval.low / honest_ms, interval.high / honest_ms};
+  mistake.ratio_interval = Interval{interval.low / correct_ms, interval.high / correct_ms};
   return mistake;
 }
 
 // Compares runs with the mistake and correct runs that took turns.
-NaiveMistake told_in_turn(std::string name, std::string what, std::span<const double> honest,
-                          std::span<const double> naive) {
-  const TimesInTurn turns = compare_rounds(naive, honest);
+NaiveMistake compared_in_turn(std::string name, std::string what, std::span<const double> correct,
+                              std::span<const double> naive) {
+  const TimesInTurn turns = compare_rounds(naive, correct);
   return {.name = std::move(name),
           .what = std::move(what),
           .ms = turns.before.median_ms,
@@ -140,11 +140,11 @@ NaiveMistake told_in_turn(std::string name, std::string what, std::span<const do
 }
 
 // Evaluates the means of any five consecutive calls.
-NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
+NaiveMistake mean_of_five(std::span<const double> correct, double correct_ms) {
   std::vector<double> means;
-  for (std::size_t i = 0; i + kNaiveCalls <= honest.size(); ++i)
-    means.push_back(std::accumulate(honest.begin() + static_cast<std::ptrdiff_t>(i),
-                                    honest.begin() + static_cast<std::ptrdiff_t>(i + kNaiveCalls),
+  for (std::size_t i = 0; i + kNaiveCalls <= correct.size(); ++i)
+    means.push_back(std::accumulate(correct.begin() + static_cast<std::ptrdiff_t>(i),
+                                    correct.begin() + static_cast<std::ptrdiff_t>(i + kNaiveCalls),
                                     0.0) /
                     static_cast<double>(kNaiveCalls));
   std::ranges::sort(means);
@@ -152,30 +152,30 @@ NaiveMistake told_by_five(std::span<const double> honest, double honest_ms) {
   return {.name = "n = 5",
           .what = "mean of five warm runs; the interval holds 95% of such means",
           .ms = median_of_sorted(means),
-          .ratio = median_of_sorted(means) / honest_ms,
-          .ratio_interval = Interval{spread.low / honest_ms, spread.high / honest_ms},
+          .ratio = median_of_sorted(means) / correct_ms,
+          .ratio_interval = Interval{spread.low / correct_ms, spread.high / correct_ms},
           .tries = std::ssize(means)};
 }
 
 /// Mean times of loops of five calls, with and without preparation.
-struct Beginnings {
-  std::vector<double> with_ready_ms, first_calls_ms;
+struct StartupTimes {
+  std::vector<double> with_preparation_ms, first_calls_ms;
 };
 
-Beginnings time_beginnings(const Model& model, const BenchOptions& options,
+StartupTimes time_startups(const Model& model, const BenchOptions& options,
                            const Session& session) {
-  Beginnings all;
-  const ExecutionWay& way = way_of(session);
-  for (std::int64_t i = 0; i < kBeginnings; ++i) {
+  StartupTimes all;
+  const ExecutionMode& mode = mode_of(session);
+  for (std::int64_t i = 0; i < kStartups; ++i) {
     stop_if_interrupted();
-    BenchWork work = bench_work(model, model.parameters, options, way, session);
+    BenchWork work = bench_work(model, model.parameters, options, mode, session);
     CallSeries series{.stages = work.stages};
     std::unique_ptr<Executable> executable;
     series.stages.push_back(
-        {"planning", run_ms([&] { executable = work.executable(way, session); })});
+        {"planning", run_ms([&] { executable = work.executable(mode, session); })});
     for (std::size_t call = 0; call < kNaiveCalls; ++call)
       series.calls_ms.push_back(run_ms([&] { work.run(*executable, session.device); }));
-    all.with_ready_ms.push_back(series.mean_with_ready_ms(kNaiveCalls));
+    all.with_preparation_ms.push_back(series.mean_with_preparation_ms(kNaiveCalls));
     all.first_calls_ms.push_back(series.mean_ms(kNaiveCalls, 0));
   }
   return all;
@@ -186,12 +186,13 @@ Beginnings time_beginnings(const Model& model, const BenchOptions& options,
 const Fields& fields_of(const NaiveMistake*) {
   using N = NaiveMistake;
   static const Fields fields = describe<N>(
-      "naive_mistake", "A mistake of measuring.", field<&N::name>("mistake", "Its name."),
+      "naive_mistake", "A benchmarking mistake.", field<&N::name>("mistake", "Its name."),
       field<&N::what>("what", "What is done differently."),
       field<&N::why_not>("why_not", "Why it was not made; null: it was."),
       field<&N::ms>("ms", Unit::milliseconds,
                     "Latency measured with it, median of all tries; null: not made."),
-      field<&N::ratio>("ratio", Unit::ratio, "That by the correct latency; null: not made."),
+      field<&N::ratio>("ratio", Unit::ratio,
+                       "Ratio of that to the correct latency; null: not made."),
       field<&N::ratio_interval>("ratio_interval",
                                 "Its interval of at least 95%; of n = 5 that of 95% of such means. "
                                 "Null: not made."),
@@ -202,7 +203,7 @@ const Fields& fields_of(const NaiveMistake*) {
 const Fields& fields_of(const NaiveTimes*) {
   using N = NaiveTimes;
   static const Fields fields = describe<N>(
-      "naive_times", "How far mistakes of measuring change the measured latency.",
+      "naive_times", "How far benchmarking mistakes change the measured latency.",
       inlined<&N::work>(), field<&N::rounds>("rounds", "Rounds in which runs took turns."),
       field<&N::correct_ms>("correct_ms", Unit::milliseconds,
                             "Correct latency: the median of warm runs, nothing else timed."),
@@ -279,27 +280,27 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   const Session session = context.session();
   Device& device = session.device;
   const Model model =
-      bench_subject(bench_model(job.work, context), job.work.model, options, context);
-  const ExecutionWay& way = way_of(session);
-  const auto honest =
-      runner_of(bench_work(model, model.parameters, options, way, session), session);
+      model_to_time(bench_model(job.work, context), job.work.model, options, context);
+  const ExecutionMode& mode = mode_of(session);
+  const auto correct =
+      runner_of(bench_work(model, model.parameters, options, mode, session), session);
   const auto training = runner_of(in_training_mode(model, options, session), session);
   const auto copying =
-      runner_of(bench_work(model, model.parameters, options, way, session), session);
+      runner_of(bench_work(model, model.parameters, options, mode, session), session);
   const std::string no_gradients = no_gradients_of(model, options);
   const auto recording =
       no_gradients.empty()
-          ? runner_of(with_gradients_recorded(model, options, honest->work, session), session)
+          ? runner_of(with_gradients_recorded(model, options, correct->work, session), session)
           : nullptr;
   const EncodedSet texts = random_examples(model, options.batch, options.tokens);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   std::iota(rows.begin(), rows.end(), 0);
-  BenchWork forgetting = bench_work(model, model.parameters, options, way, session);
+  BenchWork forgetting = bench_work(model, model.parameters, options, mode, session);
   std::optional<Interpreter> forgetful;
   if (device.host_accessible()) forgetful.emplace(forgetting.graph, session.library, session.pool);
 
   std::vector<std::function<void()>> works = {
-      [&] { honest->run(device); },
+      [&] { correct->run(device); },
       [&] { training->run(device); },
       [&] { run_with_copies(*copying, texts, rows, device); },
   };
@@ -314,7 +315,7 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   std::int64_t done = 0;
   const auto ms = rounds_in_turn(works, job.rounds, [&] { progress.update(++done); });
   progress.finish();
-  const Beginnings beginnings = time_beginnings(model, options, session);
+  const StartupTimes startups = time_startups(model, options, session);
 
   std::vector<double> sorted = ms[0];
   std::ranges::sort(sorted);
@@ -326,17 +327,18 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
                    .correct_ms = median_of_sorted(sorted),
                    .correct_interval = median_interval(sorted)};
   times.mistakes = {
-      told_of_tries("preparation timed",
-                    "five calls with passes, planning and packing in the timed region",
-                    beginnings.with_ready_ms, times.correct_ms),
-      told_of_tries("no warm-up", "the first five calls of a prepared graph",
-                    beginnings.first_calls_ms, times.correct_ms),
-      told_by_five(ms[0], times.correct_ms),
-      told_in_turn("training mode",
-                   "the model runs in training mode, with dropout where it has some", ms[0], ms[1]),
-      told_in_turn("copies timed",
-                   "the batch is assembled and copied in, predictions are copied out", ms[0],
-                   ms[2])};
+      compared_tries("preparation timed",
+                     "five calls with passes, planning and packing in the timed region",
+                     startups.with_preparation_ms, times.correct_ms),
+      compared_tries("no warm-up", "the first five calls of a prepared graph",
+                     startups.first_calls_ms, times.correct_ms),
+      mean_of_five(ms[0], times.correct_ms),
+      compared_in_turn("training mode",
+                       "the model runs in training mode, with dropout where it has some", ms[0],
+                       ms[1]),
+      compared_in_turn("copies timed",
+                       "the batch is assembled and copied in, predictions are copied out", ms[0],
+                       ms[2])};
   const NaiveMistake recorded{
       .name = "gradients recorded",
       .what = "all activations that gradients need are kept until the run ends",
@@ -344,9 +346,10 @@ NaiveResult bench_naive(const NaiveJob& job, Context& context) {
   const NaiveMistake anew{.name = "new buffers",
                           .what = "memory of all activations is allocated and freed in every call",
                           .why_not = "a GPU runs the whole graph at once, with its memory"};
-  times.mistakes.push_back(recording ? told_in_turn(recorded.name, recorded.what, ms[0], ms[3])
+  times.mistakes.push_back(recording ? compared_in_turn(recorded.name, recorded.what, ms[0], ms[3])
                                      : recorded);
-  times.mistakes.push_back(forgetful ? told_in_turn(anew.name, anew.what, ms[0], ms.back()) : anew);
+  times.mistakes.push_back(forgetful ? compared_in_turn(anew.name, anew.what, ms[0], ms.back())
+                                     : anew);
   NaiveResult result;
   result.fields = to_json(times);
   describe_mistakes(times, result.document);

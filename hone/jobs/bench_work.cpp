@@ -24,24 +24,25 @@ namespace hone {
 namespace {
 
 // Makes the graph a training step; returns the layout of its inputs if they have no padding.
-std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionWay& way,
+std::optional<TextLayout> prepare_training(Graph& graph, const ExecutionMode& mode,
                                            const Session& session, std::vector<StageTime>& stages) {
   std::optional<TextLayout> layout;
   stages.push_back({"passes", run_ms([&] {
-                      if (way.fusing == Fusing::all) layout = prepare_for_gradients(graph, session);
+                      if (mode.fusing == Fusing::all)
+                        layout = prepare_for_gradients(graph, session);
                     })});
   stages.push_back({"gradients", run_ms([&] {
-                      if (way.fusing == Fusing::all)
+                      if (mode.fusing == Fusing::all)
                         add_training_step(graph, {}, session);
                       else
-                        add_training_step(graph, {}, way.fusing);
+                        add_training_step(graph, {}, mode.fusing);
                     })});
   return layout;
 }
 
-void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionWay& way,
+void prepare_passes(Graph& graph, ParameterStore& parameters, const ExecutionMode& mode,
                     const Session& session) {
-  if (way.fusing == Fusing::all) {
+  if (mode.fusing == Fusing::all) {
     fuse_for_inference(graph, parameters, session);
   } else {
     run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code"});
@@ -106,7 +107,7 @@ EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t 
   return set;
 }
 
-Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context) {
+Model model_to_time(Model model, const std::string& name, BenchOptions& options, Context& context) {
   if (options.batch == 0) options.batch = kRunBatch;
   options.tokens = tokens_of_run(options.tokens, model.facts.limits);
   if (options.native) model = native_copy(model, name, *std::exchange(options.native, {}), context);
@@ -119,11 +120,11 @@ Model bench_subject(Model model, const std::string& name, BenchOptions& options,
   }
   if (options.train && adapters(model.graph).empty()) check_not_packed(model, name);
   if (options.format) check_unquantized(model, name);
-  if (is_fresh(name) && !options.train && context.session().device.host_accessible())
+  if (is_new_model(name) && !options.train && context.session().device.host_accessible())
     with_context(
         fmt::format("fresh weights are timed from a file in {} (TMPDIR)",
                     fs::temp_directory_path().string()),
-        [&] { model.parameters = ParameterStore(in_hidden_file(model.parameters.tensors())); });
+        [&] { model.parameters = ParameterStore(in_unlinked_file(model.parameters.tensors())); });
   return model;
 }
 
@@ -135,9 +136,9 @@ void BenchWork::pack_weights(Executable& executable, Device& device) {
   for (int i = 0; i < kPackingRuns; ++i) run_on(first_examples, *this, executable, device);
 }
 
-std::unique_ptr<Executable> BenchWork::executable(const ExecutionWay& way,
+std::unique_ptr<Executable> BenchWork::executable(const ExecutionMode& mode,
                                                   const Session& session) const {
-  return way.executor(graph, session);
+  return mode.executor(graph, session);
 }
 
 double training_flops(const Graph& graph, const Bindings& bindings) {
@@ -149,7 +150,7 @@ double training_flops(const Graph& graph, const Bindings& bindings) {
 }
 
 BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
-                     const ExecutionWay& way, const Session& session) {
+                     const ExecutionMode& mode, const Session& session) {
   BenchWork work{.graph = options.train ? model.graph : forward_graph(model),
                  .parameters = std::move(parameters)};
   if (options.format) {
@@ -165,10 +166,10 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
   const Graph calibrated = work.graph;
   std::optional<TextLayout> layout;
   if (options.train) {
-    layout = prepare_training(work.graph, way, session, work.stages);
+    layout = prepare_training(work.graph, mode, session, work.stages);
   } else {
     work.stages.push_back(
-        {"passes", run_ms([&] { prepare_passes(work.graph, work.parameters, way, session); })});
+        {"passes", run_ms([&] { prepare_passes(work.graph, work.parameters, mode, session); })});
   }
   check_memory(work.graph, work.bindings, session, work.parameters,
                fmt::format("a {} of {}", options.train ? "training step" : "run",
@@ -179,7 +180,7 @@ BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchO
   if (options.train) {
     work.stages.push_back(
         {"optimizer", run_ms([&] { add_optimizer_state(work.graph, work.parameters); })});
-  } else if (way.fusing == Fusing::all) {
+  } else if (mode.fusing == Fusing::all) {
     work.stages.push_back(
         {"constants", run_ms([&] { compute_once(work.graph, work.parameters, session); })});
   }

@@ -41,7 +41,7 @@ EncodedSet random_examples(const Model& model, std::int64_t count, std::int64_t 
 /// ask for them no more, and have a batch size and tokens. Fresh weights that are not trained are stored in a file, as
 /// a model's are. Throws `UserError` like `native_copy`, for more tokens than the model has positions, for quantizers
 /// in a model that has some, and for training packed weights.
-Model bench_subject(Model model, const std::string& name, BenchOptions& options, Context& context);
+Model model_to_time(Model model, const std::string& name, BenchOptions& options, Context& context);
 
 /// A stage of the preparation and how long it took.
 struct StageTime {
@@ -69,7 +69,7 @@ struct BenchWork {
   /// Runs `first_examples` until weights are packed.
   void pack_weights(Executable& executable, Device& device);
   /// Makes the executable for this execution mode.
-  std::unique_ptr<Executable> executable(const ExecutionWay& way, const Session& session) const;
+  std::unique_ptr<Executable> executable(const ExecutionMode& mode, const Session& session) const;
 };
 
 /// Returns the FLOPs by definition of one training step of a graph with the output `loss`: those of its products and of
@@ -79,6 +79,6 @@ double training_flops(const Graph& graph, const Bindings& bindings);
 /// Prepares the work on random texts for an execution mode. `parameters` are the model's; the model need not hold them
 /// too. Throws `UserError` if memory is short.
 BenchWork bench_work(const Model& model, ParameterStore parameters, const BenchOptions& options,
-                     const ExecutionWay& way, const Session& session);
+                     const ExecutionMode& mode, const Session& session);
 
 }  // namespace hone

@@ -50,7 +50,7 @@ std::optional<std::int64_t> call_of(double extra, double second_extra, double ga
 
 }  // namespace
 
-double CallSeries::ready_ms() const {
+double CallSeries::preparation_ms() const {
   double sum = 0;
   for (const StageTime& stage : stages) sum += stage.ms;
   return sum;
@@ -60,13 +60,13 @@ double CallSeries::mean_ms(std::size_t n, std::size_t ignored) const {
   return sum_of_calls(calls_ms, ignored, n) / static_cast<double>(n);
 }
 
-double CallSeries::mean_with_ready_ms(std::size_t n) const {
-  return (ready_ms() + sum_of_calls(calls_ms, 0, n)) / static_cast<double>(n);
+double CallSeries::mean_with_preparation_ms(std::size_t n) const {
+  return (preparation_ms() + sum_of_calls(calls_ms, 0, n)) / static_cast<double>(n);
 }
 
 std::vector<double> CallSeries::cumulative_ms() const {
   std::vector<double> all;
-  double sum = ready_ms();
+  double sum = preparation_ms();
   for (const double call : calls_ms) all.push_back(sum += call);
   return all;
 }
@@ -74,7 +74,7 @@ std::vector<double> CallSeries::cumulative_ms() const {
 const Fields& fields_of(const StageTime*) {
   using S = StageTime;
   static const Fields fields = describe<S>(
-      "stage_time", "A part of making work ready.", field<&S::name>("stage", "Its name."),
+      "stage_time", "A stage of the preparation.", field<&S::name>("stage", "Its name."),
       field<&S::ms>("ms", Unit::milliseconds, "Time that it took."));
   return fields;
 }
@@ -103,9 +103,9 @@ CallSummary summary_of(const CallSeries& series, std::size_t ignored) {
 }
 
 std::optional<Interval> phases_of(const CallSeries& series, std::size_t ignored) {
-  constexpr std::size_t kStretches = 5, kFewest = 20;
+  constexpr std::size_t kStretches = 5, kMin = 20;
   const std::span<const double> calls = std::span(series.calls_ms).subspan(ignored);
-  if (calls.size() < kFewest) return std::nullopt;
+  if (calls.size() < kMin) return std::nullopt;
   std::vector<double> medians;
   for (std::size_t i = 0; i < kStretches; ++i) {
     const std::size_t begin = calls.size() * i / kStretches,
@@ -116,12 +116,12 @@ std::optional<Interval> phases_of(const CallSeries& series, std::size_t ignored)
     medians.push_back(median_of_sorted(stretch));
   }
   const auto [least, greatest] = std::ranges::minmax(medians);
-  if (greatest <= kAlike * least) return std::nullopt;
+  if (greatest <= kMaxPhaseRatio * least) return std::nullopt;
   return Interval{least, greatest};
 }
 
-std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
-                                           std::span<const double> after_ms) {
+std::optional<std::int64_t> rounds_to_detect(std::span<const double> before_ms,
+                                             std::span<const double> after_ms) {
   HONE_ASSERT(before_ms.size() == after_ms.size() && before_ms.size() >= kFewestForMedianInterval,
               "{} and {} rounds", before_ms.size(), after_ms.size());
   std::vector<double> logs;
@@ -138,7 +138,8 @@ std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
                   static_cast<std::int64_t>(kFewestForMedianInterval));
 }
 
-BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Within& gain_ms) {
+BreakEven break_even(const ValueWithInterval& extra_ms, double second_extra_ms,
+                     const ValueWithInterval& gain_ms) {
   return {.call = call_of(extra_ms.value, second_extra_ms, gain_ms.value),
           .low = call_of(extra_ms.low, second_extra_ms, gain_ms.high).value_or(kMostRounds),
           .high = call_of(extra_ms.high, second_extra_ms, gain_ms.low)};

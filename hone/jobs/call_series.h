@@ -18,13 +18,13 @@ struct CallSeries {
   std::vector<StageTime> stages = {};  ///< of the preparation
   std::vector<double> calls_ms = {};   ///< in order, at least one
 
-  double ready_ms() const;
+  double preparation_ms() const;
   /// Returns the time until the first output.
-  double start_ms() const { return ready_ms() + calls_ms.front(); }
+  double start_ms() const { return preparation_ms() + calls_ms.front(); }
   /// Returns the mean of `n` calls after the first `ignored`, all of which must exist.
   double mean_ms(std::size_t n, std::size_t ignored) const;
   /// Returns the mean of the first `n` calls, with preparation included in the sum.
-  double mean_with_ready_ms(std::size_t n) const;
+  double mean_with_preparation_ms(std::size_t n) const;
   /// Returns the time from the start of the preparation to the end of each call.
   std::vector<double> cumulative_ms() const;
 };
@@ -43,11 +43,11 @@ struct CallSummary {
 };
 CallSummary summary_of(const CallSeries& series, std::size_t ignored);
 
-/// Returns the lowest and highest median of five stretches of calls if they differ by more than `kAlike`. The calls
-/// then come in phases, as on a shared CPU, and an interval that assumes independent calls is too narrow. Empty for
-/// fewer than 20 calls.
+/// Returns the lowest and highest median of five stretches of calls if they differ by more than `kMaxPhaseRatio`. The
+/// calls then come in phases, as on a shared CPU, and an interval that assumes independent calls is too narrow. Empty
+/// for fewer than 20 calls.
 std::optional<Interval> phases_of(const CallSeries& series, std::size_t ignored);
-inline constexpr double kAlike = 1.1;
+inline constexpr double kMaxPhaseRatio = 1.1;
 
 /// Returns how many rounds in turn would show with 80% power which work is faster, given the spread of these ratios:
 ///
@@ -55,8 +55,8 @@ inline constexpr double kAlike = 1.1;
 ///
 /// π/2 accounts for a median in place of a mean of normal values. Empty above `kMostRounds`, where both are practically
 /// equal. Expects as many of each, at least `kFewestForMedianInterval`.
-std::optional<std::int64_t> rounds_to_tell(std::span<const double> before_ms,
-                                           std::span<const double> after_ms);
+std::optional<std::int64_t> rounds_to_detect(std::span<const double> before_ms,
+                                             std::span<const double> after_ms);
 inline constexpr std::int64_t kMostRounds = 10'000;
 
 /// The call, counted from 1, from which on the total time of one executor does not exceed that of another.
@@ -67,7 +67,7 @@ struct BreakEven {
 };
 
 /// A value with its interval.
-struct Within {
+struct ValueWithInterval {
   double value = 0, low = 0, high = 0;
 };
 
@@ -77,7 +77,8 @@ struct Within {
 ///
 ///     call = 1 + (extra + second) / gain, rounded up
 ///     call = 1 if neither the first output nor the end of the second call is later
-BreakEven break_even(const Within& extra_ms, double second_extra_ms, const Within& gain_ms);
+BreakEven break_even(const ValueWithInterval& extra_ms, double second_extra_ms,
+                     const ValueWithInterval& gain_ms);
 /// Returns "from the first call on", "from call 17 on (12 to 31)" or "never in these measurements".
 std::string break_even_text(const BreakEven& even);
 

@@ -24,9 +24,10 @@ std::vector<Point> points_of(const CandidateCurve& curve, Point (*point)(const C
 
 }  // namespace
 
-void Descent::consider(std::size_t index, Model candidate, const ComparedModel& measured) {
-  going_on = going_on && verdict(measured.comparison->change).kept();
-  if (!going_on) return;
+void SequentialSelection::consider(std::size_t index, Model candidate,
+                                   const ComparedModel& measured) {
+  all_within_limit = all_within_limit && verdict(measured.comparison->change).within_limit();
+  if (!all_within_limit) return;
   kept = index;
   model = std::move(candidate);
 }
@@ -39,16 +40,16 @@ void judge_in_sequence(const std::vector<ComparedModel*>& candidates) {
   for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]->verdict = verdicts[i];
 }
 
-Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& parent,
+Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& baseline,
                         const Axis& x, const std::vector<CandidateCurve>& curves) {
-  const TaskEvaluation& before = choice.parent.evaluation;
-  const std::string figure = metric_title(before.figure);
-  const bool flips = before.figure != kR2;
+  const TaskEvaluation& before = choice.baseline.evaluation;
+  const std::string figure = metric_title(before.metric);
+  const bool flips = before.metric != kR2;
   Panel figures{.title = figure,
                 .x = x,
-                .y = {.label = fmt::format("{}, {} (%)", figure, choice.part)},
-                .references = {{100 * before.value, parent}}};
-  Panel differences{.title = (flips ? "Flips against " : "Mean shift against ") + parent,
+                .y = {.label = fmt::format("{}, {} (%)", figure, choice.split)},
+                .references = {{100 * before.value, baseline}}};
+  Panel differences{.title = (flips ? "Flips against " : "Mean shift against ") + baseline,
                     .x = x,
                     .y = {.label = flips ? "Flips (%)" : "Mean shift", .logarithmic = true}};
   for (const CandidateCurve& curve : curves) {
@@ -61,36 +62,36 @@ Figure candidate_figure(const std::string& title, const Choice& choice, const st
 }
 
 std::string candidate_figure_title(const Choice& choice) {
-  const MetricName& figure = choice.parent.evaluation.figure;
+  const MetricName& figure = choice.baseline.evaluation.metric;
   return metric_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
 }
 
-PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
-                               const std::string& order) {
+PageTable candidate_page_table(const Table& table, const Choice& choice,
+                               const std::string& baseline, const std::string& order) {
   return {table,
           fmt::format("{}. {}Within limit: the whole 95% interval of the change is above -{:.2f} "
                       "points. Candidates are tested {}, up to the first that is not within it.",
                       candidates_caption(choice),
-                      choice.parent.evaluation.figure == kAccuracy
+                      choice.baseline.evaluation.metric == kAccuracy
                           ? fmt::format("Flips: predictions that differ from {}'s; McNemar's test "
                                         "compares correct → wrong with wrong → correct. ",
-                                        parent)
+                                        baseline)
                           : "",
-                      100 * kUsualMargin, order)};
+                      100 * kDefaultMargin, order)};
 }
 
 void finish_study(const Choice& choice, const Table& table,
                   const std::vector<ComparedModel>& models, const Json& fields,
-                  const std::vector<std::string>& labels, const std::vector<std::string>& undrawn,
-                  JobResult& result, const Invocation& invocation, OutputFolder& output,
-                  const Context& context) {
-  write_file(output.path() / "results.csv", to_csv(with_part(table, choice)));
+                  const std::vector<std::string>& labels,
+                  const std::vector<std::string>& figure_notes, JobResult& result,
+                  const Invocation& invocation, OutputFolder& output, const Context& context) {
+  write_file(output.path() / "results.csv", to_csv(with_split_columns(table, choice)));
   result.fields.update(fields);
   std::vector<std::string> doubts = concerns(models, labels);
-  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
+  doubts.insert(doubts.end(), figure_notes.begin(), figure_notes.end());
   std::vector<std::string>& notes = result.document.notes;
   notes.insert(notes.end(), doubts.begin(), doubts.end());
-  tell_warnings(context, doubts);
+  print_warnings(context, doubts);
   write_report(result, invocation, output.path(), context);
   output.commit();
 }

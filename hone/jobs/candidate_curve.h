@@ -13,8 +13,8 @@
 namespace hone {
 
 /// Considers models in that order and keeps the last one within the limit, as long as all before it are.
-struct Descent {
-  bool going_on = true;
+struct SequentialSelection {
+  bool all_within_limit = true;
   std::optional<std::size_t> kept = {};  ///< its index
   std::optional<Model> model = {};
 
@@ -35,24 +35,24 @@ struct CandidateCurve {
 };
 
 /// Draws the task's metric against the axis, with intervals, and beside it the predictions changed (the mean shift for
-/// regression), one curve each. `parent` is the baseline's label.
-Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& parent,
+/// regression), one curve each. `baseline` is the baseline's label.
+Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& baseline,
                         const Axis& x, const std::vector<CandidateCurve>& curves);
 /// Returns the title of that figure: "Accuracy and flips".
 std::string candidate_figure_title(const Choice& choice);
 
 /// Returns the table of all candidates with an explanation of its verdicts. `order` of the tests: "from the widest
 /// down".
-PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
-                               const std::string& order);
+PageTable candidate_page_table(const Table& table, const Choice& choice,
+                               const std::string& baseline, const std::string& order);
 
 /// Completes the result of a study, writes it and commits the `output`. Writes `table` to results.csv, appends
-/// `fields`, and adds notes with concerns about `models` (the baseline first) and about the figures in `undrawn`.
+/// `fields`, and adds notes with concerns about `models` (the baseline first) and about the figures in `figure_notes`.
 /// `labels` are the class names.
 void finish_study(const Choice& choice, const Table& table,
                   const std::vector<ComparedModel>& models, const Json& fields,
-                  const std::vector<std::string>& labels, const std::vector<std::string>& undrawn,
-                  JobResult& result, const Invocation& invocation, OutputFolder& output,
-                  const Context& context);
+                  const std::vector<std::string>& labels,
+                  const std::vector<std::string>& figure_notes, JobResult& result,
+                  const Invocation& invocation, OutputFolder& output, const Context& context);
 
 }  // namespace hone

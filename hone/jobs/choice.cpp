@@ -8,7 +8,7 @@
 
 namespace hone {
 
-ChoicePart choice_part(const EncodedSplits& data) {
+ChoiceSplit choice_split(const EncodedSplits& data) {
   user_check(
       data.validation.size() > 0,
       "there is no validation split to choose on: the data has none, and none of the {} training "
@@ -18,61 +18,63 @@ ChoicePart choice_part(const EncodedSplits& data) {
   return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
 }
 
-ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
+ComparedModel compared(const Model& model, const std::string& label, const Measurement& baseline,
                        const EncodedSet& examples, std::int64_t batch_size, Context& context) {
   Measurement after = measure(model, examples, batch_size, context, label);
-  TaskComparison comparison = compare(parent.view(), after.view(), truth_of(examples));
+  TaskComparison comparison = compare(baseline.view(), after.view(), truth_of(examples));
   return {label, average_weight_bits(model), std::move(after), std::move(comparison),
           arithmetic_of_run(forward_graph(model), context.session())};
 }
 
-ComparedModel parent_row(const Choice& choice, const Measurement& parent) {
-  return {choice.parent_label, choice.parent_bits, parent, std::nullopt, choice.parent_arithmetic};
+ComparedModel baseline_row(const Choice& choice, const Measurement& baseline) {
+  return {choice.baseline_label, choice.baseline_bits, baseline, std::nullopt,
+          choice.baseline_arithmetic};
 }
 
-std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }
+std::string Choice::made_on() const { return split_text(split, baseline.evaluation, cautions); }
 
 std::string Choice::reported_on() const {
-  return part_text(reported_part,
-                   reported.empty() ? TaskEvaluation{} : reported.front().measurement.evaluation,
-                   first_of(reported_cautions));
+  return split_text(reported_split,
+                    reported.empty() ? TaskEvaluation{} : reported.front().measurement.evaluation,
+                    first_if_any(reported_cautions));
 }
 
-std::string same_part_warning(const EncodedSplits& data) {
-  const std::string part = choice_part(data).name;
-  if (part != data.measured.facts.part) return "";
+std::string same_split_warning(const EncodedSplits& data) {
+  const std::string split = choice_split(data).name;
+  if (split != data.measured.facts.split) return "";
   return fmt::format(
       "The choice is made on the split that is reported ({}{}), so the numbers of the chosen model "
-      "flatter it.",
-      data.protocol == Protocol::original ? "protocol original: " : "", part);
+      "are optimistic.",
+      data.protocol == Protocol::original ? "protocol original: " : "", split);
 }
 
-Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
+Choice begin_choice(const Model& baseline, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context) {
-  const ChoicePart part = choice_part(data);
+  const ChoiceSplit split = choice_split(data);
   const std::string label =
-      parent.quantization ? summary(parent.quantization->plan) : std::string(kFloat);
-  return {.part = part.name,
+      baseline.quantization ? summary(baseline.quantization->plan) : std::string(kFloat);
+  return {.split = split.name,
           .cautions = first_caution(data.measured_choice()),
-          .parent = measure(parent, part.examples, batch_size, context, label),
-          .parent_label = label,
-          .parent_bits = average_weight_bits(parent),
-          .parent_arithmetic = arithmetic_of_run(forward_graph(parent), context.session()),
-          .reported_part = data.measured.facts.part,
+          .baseline = measure(baseline, split.examples, batch_size, context, label),
+          .baseline_label = label,
+          .baseline_bits = average_weight_bits(baseline),
+          .baseline_arithmetic = arithmetic_of_run(forward_graph(baseline), context.session()),
+          .reported_split = data.measured.facts.split,
           .reported_cautions = cautions(data.measured),
           .warning = {},
           .reported = {}};
 }
 
-void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
+void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& baseline,
                    const EncodedSplits& data, std::int64_t batch_size, Context& context) {
-  if (choice.part == choice.reported_part) {
+  if (choice.split == choice.reported_split) {
     if (chosen.empty()) return;
-    choice.warning = same_part_warning(data);
+    choice.warning = same_split_warning(data);
     return;
   }
-  const Measurement before = measure(parent, data.test, batch_size, context, choice.parent_label);
-  choice.reported = {parent_row(choice, before)};
+  const Measurement before =
+      measure(baseline, data.test, batch_size, context, choice.baseline_label);
+  choice.reported = {baseline_row(choice, before)};
   for (const ChosenModel& one : chosen) {
     ComparedModel row = compared(*one.model, one.label, before, data.test, batch_size, context);
     row.verdict = verdict(row.comparison->change);
@@ -97,15 +99,16 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
   if (chosen.empty()) return {};
   std::vector<NamedEvaluation> named;
   const auto add = [&](const std::string& label, const Measurement& measured,
-                       const std::string& part, const std::vector<std::string>& cautions) {
-    named.push_back({fmt::format("{}, {}", label, part), measured.evaluation, cautions});
+                       const std::string& split, const std::vector<std::string>& cautions) {
+    named.push_back({fmt::format("{}, {}", label, split), measured.evaluation, cautions});
   };
   for (const ComparedModel& model : choice.reported)
-    add(model.label, model.measurement, choice.reported_part, first_of(choice.reported_cautions));
+    add(model.label, model.measurement, choice.reported_split,
+        first_if_any(choice.reported_cautions));
   if (!named.empty()) return named;
-  add(choice.parent_label, choice.parent, choice.part, choice.cautions);
+  add(choice.baseline_label, choice.baseline, choice.split, choice.cautions);
   for (const ComparedModel* model : chosen)
-    add(model->label, model->measurement, choice.part, choice.cautions);
+    add(model->label, model->measurement, choice.split, choice.cautions);
   return named;
 }
 
@@ -114,10 +117,10 @@ const Fields& fields_of(const ChoiceResult*) {
   static const Fields fields = describe<C>(
       "choice", "A choice among models, made on `split`, and the chosen ones measured once.",
       field<&C::reported_split>("reported_split", "Split on which the chosen models are measured."),
-      field<&C::reported_cautions>("reported_cautions",
-                                   "What makes the numbers there too good, a few words each."),
-      field<&C::reported>("reported",
-                          "The baseline there, then the chosen models; empty: it is `split`."),
+      field<&C::reported_cautions>(
+          "reported_cautions", "Why the numbers on that split are optimistic, a few words each."),
+      field<&C::reported>(
+          "reported", "The baseline on that split, then the chosen models; empty: it is `split`."),
       field<&C::summary>("summary", "The choice in a sentence."),
       field<&C::findings>("findings", "Results of the chosen models, a sentence each."),
       field<&C::seeds>("seeds", Unit::seeds, "Random seeds of the measurements."));
@@ -126,36 +129,36 @@ const Fields& fields_of(const ChoiceResult*) {
 
 ChoiceResult choice_result(const Choice& choice, const std::vector<std::string>& labels,
                            std::string summary, std::vector<std::string> findings) {
-  return {.reported_split = choice.reported_part,
+  return {.reported_split = choice.reported_split,
           .reported_cautions = choice.reported_cautions,
           .reported = measured_models(choice.reported, labels),
           .summary = std::move(summary),
           .findings = std::move(findings)};
 }
 
-std::vector<Fact> chosen_figures(const Choice& choice,
-                                 const std::vector<const ComparedModel*>& chosen) {
+std::vector<Fact> chosen_facts(const Choice& choice,
+                               const std::vector<const ComparedModel*>& chosen) {
   std::vector<Fact> figures;
   const auto add = [&](const ComparedModel& model, const Measurement& before,
                        const std::string& split) {
     figures.push_back({fmt::format("{}, {}", model.label, split),
-                       change_figure(before.evaluation, model.measurement.evaluation).value});
+                       change_fact(before.evaluation, model.measurement.evaluation).value});
   };
   for (const ComparedModel& model : choice.reported)
-    if (model.comparison) add(model, choice.reported.front().measurement, choice.reported_part);
+    if (model.comparison) add(model, choice.reported.front().measurement, choice.reported_split);
   if (choice.reported.empty())
-    for (const ComparedModel* model : chosen) add(*model, choice.parent, choice.part);
+    for (const ComparedModel* model : chosen) add(*model, choice.baseline, choice.split);
   return figures;
 }
 
-Table with_part(const Table& candidates, const Choice& choice) {
+Table with_split_columns(const Table& candidates, const Choice& choice) {
   std::vector<Column> columns = candidates.columns();
   columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : candidates.rows()) {
-    row.emplace_back(choice.part);
-    row.emplace_back(choice.parent.evaluation.examples);
+    row.emplace_back(choice.split);
+    row.emplace_back(choice.baseline.evaluation.examples);
     whole.add_row(std::move(row));
   }
   return whole;
@@ -163,19 +166,19 @@ Table with_part(const Table& candidates, const Choice& choice) {
 
 std::string candidates_caption(const Choice& choice) {
   return fmt::format("All candidates, on {} (the split that decides); {}", choice.made_on(),
-                     baseline_text(choice.parent.evaluation));
+                     constant_baseline_text(choice.baseline.evaluation));
 }
 
 namespace {
 
 std::string reported_caption(const Choice& choice) {
   return fmt::format("The chosen model, evaluated once on {}; {}", choice.reported_on(),
-                     baseline_text(choice.reported.front().measurement.evaluation));
+                     constant_baseline_text(choice.reported.front().measurement.evaluation));
 }
 
 std::string nothing_reported(const Choice& choice) {
   return fmt::format("Nothing was chosen, so only the baseline ({}) was evaluated on {}.",
-                     choice.parent_label, choice.reported_on());
+                     choice.baseline_label, choice.reported_on());
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Candidate {
   bool eligible = true;
   /// The gates it has to pass, each compared with the best model by the gate's metric, and the labels of those models.
   JudgedGates gates = {};
-  std::vector<std::string> beside = {};
+  std::vector<std::string> compared_with = {};
 };
 
 bool is_better(const Candidate& a, const Candidate& b) {
@@ -55,12 +55,12 @@ std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t be
 
 void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, double margin,
                        const Truth& truth) {
-  const Logits parent = candidates[best].model.measurement.view();
+  const Logits baseline = candidates[best].model.measurement.view();
   std::vector<MetricChange> changes;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == best) continue;
     ComparedModel& model = candidates[i].model;
-    model.comparison = compare(parent, model.measurement.view(), truth);
+    model.comparison = compare(baseline, model.measurement.view(), truth);
     changes.push_back(model.comparison->change);
     const std::optional<Interval>& interval = changes.back().interval;
     candidates[i].eligible = interval.has_value() && interval->high >= 0;
@@ -99,22 +99,23 @@ void judge_candidates(std::vector<Candidate>& candidates, std::size_t best,
       to_pass[i].push_back(gate);
       changes[i].push_back(gated_change(gate, reference.measurement.view(),
                                         candidates[i].model.measurement.view(), truth));
-      candidates[i].beside.push_back(reference.label);
+      candidates[i].compared_with.push_back(reference.label);
     }
   }
   const std::vector<JudgedGates> judged = judge_choice(to_pass, changes);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     candidates[i].gates = judged[i];
-    candidates[i].eligible = judged[i].verdict.kept();
+    candidates[i].eligible = judged[i].verdict.within_limit();
   }
 }
 
 // The classes on which the chosen model is significantly worse than the best.
-std::vector<LostClass> lost_beside_best(const std::vector<Candidate>& candidates,
-                                        std::size_t chosen, std::size_t best, const Truth& truth) {
+std::vector<DegradedClass> degraded_against_best(const std::vector<Candidate>& candidates,
+                                                 std::size_t chosen, std::size_t best,
+                                                 const Truth& truth) {
   if (chosen == best) return {};
-  return lost_classes(candidates[best].model.measurement.view(),
-                      candidates[chosen].model.measurement.view(), truth);
+  return degraded_classes(candidates[best].model.measurement.view(),
+                          candidates[chosen].model.measurement.view(), truth);
 }
 
 // The condition that the smallest has to meet.
@@ -122,7 +123,7 @@ std::string condition_of(const std::vector<Gate>& gates) {
   if (gates.empty()) return "not shown to be worse than the best";
   std::vector<std::string> texts;
   for (const Gate& gate : gates) texts.push_back(gate.text);
-  return fmt::format("shown to pass {}, each against the best by its metric",
+  return fmt::format("shown to pass {}, each compared with the best by its metric",
                      fmt::join(texts, ", "));
 }
 
@@ -136,9 +137,9 @@ struct Choosing {
   const std::vector<Candidate>& candidates;
   std::size_t best, chosen;
   const std::vector<Gate>& gates;
-  const MeasuredPart& part;
+  const MeasuredSplit& split;
   const std::vector<std::string>& labels;
-  std::vector<LostClass> lost = {};  ///< classes on which the chosen one is worse than the best
+  std::vector<DegradedClass> lost = {};  ///< classes on which the chosen one is worse than the best
 };
 
 // Shows the result that decides whether a candidate may be chosen for its size.
@@ -150,21 +151,21 @@ Cell result_cell(const Choosing& c, std::size_t index) {
 }
 
 Table table_of(const Choosing& c) {
-  const MetricName figure = c.candidates[c.best].model.measurement.evaluation.figure;
-  const std::vector<Column> of_figure = figure_columns(figure);
+  const MetricName figure = c.candidates[c.best].model.measurement.evaluation.metric;
+  const std::vector<Column> of_figure = metric_columns(figure);
   // The verdict there uses a default limit that nobody asked for.
   const auto is_shown = [](const Column& column) { return column.key != "verdict"; };
   std::vector<Column> columns = {{"model", "Model"}, {"packed_bytes", "Size when packed"}};
   std::ranges::copy_if(of_figure, std::back_inserter(columns), is_shown);
   if (c.job.smallest)
-    columns.push_back(c.gates.empty() ? Column{"eligible", "Beside the best"}
+    columns.push_back(c.gates.empty() ? Column{"eligible", "Compared with the best"}
                                       : Column{"gates", "Gates"});
   columns.push_back({"chosen", "Choice"});
   Table table(std::move(columns));
   for (std::size_t i = 0; i < c.candidates.size(); ++i) {
     const Candidate& one = c.candidates[i];
     std::vector<Cell> cells = {one.model.label, bytes(one.bytes)};
-    const std::vector<Cell> own = figure_cells(one.model);
+    const std::vector<Cell> own = metric_cells(one.model);
     for (std::size_t k = 0; k < own.size(); ++k)
       if (is_shown(of_figure[k])) cells.push_back(own[k]);
     if (c.job.smallest) cells.push_back(result_cell(c, i));
@@ -183,7 +184,7 @@ std::optional<Table> gates_of(const std::vector<const Candidate*>& candidates) {
       all.gates.push_back(one->gates.gates[i]);
       all.changes.push_back(one->gates.changes[i]);
       all.verdict.gates.push_back(one->gates.verdict.gates[i]);
-      models.emplace_back(one->model.label, one->beside[i]);
+      models.emplace_back(one->model.label, one->compared_with[i]);
     }
   if (!all.any()) return std::nullopt;
   const Table own = gate_table(all);
@@ -200,17 +201,17 @@ std::optional<Table> gates_of(const std::vector<const Candidate*>& candidates) {
 
 // Adds the gates of the chosen model and those of the others, which are folded if there are many.
 void add_gates(const Choosing& c, std::vector<Section>& sections) {
-  constexpr std::size_t kMostRows = 8;
+  constexpr std::size_t kMaxRows = 8;
   const Candidate& chosen = c.candidates[c.chosen];
   std::vector<const Candidate*> others;
   for (const Candidate& one : c.candidates)
     if (&one != &chosen) others.push_back(&one);
   if (std::optional<Table> own = gates_of({&chosen}))
     sections[0].blocks.emplace_back(PageTable{
-        std::move(*own),
-        fmt::format("Gates of {}, each beside the best by its metric.", chosen.model.label)});
+        std::move(*own), fmt::format("Gates of {}, each compared with the best by its metric.",
+                                     chosen.model.label)});
   if (std::optional<Table> rest = gates_of(others)) {
-    const bool many = rest->rows().size() > kMostRows;
+    const bool many = rest->rows().size() > kMaxRows;
     sections.push_back({"Gates of the other models", {PageTable{std::move(*rest)}}, many});
   }
 }
@@ -230,7 +231,7 @@ std::string headline_of(const Choosing& c) {
                        condition_of(c.gates));
   // The chosen model is the reference of the others.
   std::vector<std::string> metrics;
-  for (const Gate& gate : c.gates) metrics.push_back(gate.figure.text);
+  for (const Gate& gate : c.gates) metrics.push_back(gate.metric.text);
   const std::string by = metrics.empty() ? "" : fmt::format(" by {}", fmt::join(metrics, ", "));
   const bool is_least = std::ranges::all_of(
       c.candidates, [&](const Candidate& one) { return one.bytes >= chosen.bytes; });
@@ -245,16 +246,16 @@ std::string evidence_of(const Choosing& c) {
   const Candidate& chosen = c.candidates[c.chosen];
   const TaskEvaluation& e = chosen.model.measurement.evaluation;
   std::string text =
-      fmt::format("On {}: {} {}", name_and_size(c.part), e.figure.text, metric_sentence(e));
+      fmt::format("On {}: {} {}", name_and_size(c.split), e.metric.text, metric_sentence(e));
   if (!chosen.eligible) return text + "; " + chosen.gates.verdict.summary;
   if (c.chosen != c.best)
     text += fmt::format("; compared with {}, the best, {}", c.candidates[c.best].model.label,
                         change_sentence(*chosen.model.comparison));
   for (const Gate& gate : c.gates)
-    if (std::ranges::find(chosen.gates.gates, gate.figure, &Gate::figure) ==
+    if (std::ranges::find(chosen.gates.gates, gate.metric, &Gate::metric) ==
         chosen.gates.gates.end())
       text += fmt::format("; {} was not tested, as no model has a better {}", gate.text,
-                          gate.figure.text);
+                          gate.metric.text);
   return text;
 }
 
@@ -266,21 +267,21 @@ void fill_document(const Choosing& c, Document& document) {
   document.headline = headline_of(c);
   document.tone = chosen.eligible ? Tone::good : Tone::bad;
   document.key_figures = {
-      c.chosen == c.best ? Fact{metric_title(e.figure), share_text(e.value)}
-                         : change_figure(best.model.measurement.evaluation, e),
+      c.chosen == c.best ? Fact{metric_title(e.metric), share_text(e.value)}
+                         : change_fact(best.model.measurement.evaluation, e),
       c.chosen == c.best ? Fact{"Size when packed", human_bytes(static_cast<double>(chosen.bytes))}
-                         : size_figure("Size when packed", static_cast<double>(best.bytes),
-                                       static_cast<double>(chosen.bytes))};
+                         : size_fact("Size when packed", static_cast<double>(best.bytes),
+                                     static_cast<double>(chosen.bytes))};
   document.evidence = evidence_of(c) + ".";
   if (!c.lost.empty())
-    document.evidence +=
-        fmt::format(" Compared with {}, {}.", best.model.label, lost_class_text(c.lost, c.labels));
+    document.evidence += fmt::format(" Compared with {}, {}.", best.model.label,
+                                     degraded_class_text(c.lost, c.labels));
   document.sections = {
-      {"", {PageTable{table_of(c), "Each model against the best, on the same examples."}}}};
+      {"", {PageTable{table_of(c), "Each model compared with the best, on the same examples."}}}};
   add_gates(c, document.sections);
   if (!c.lost.empty())
     document.sections.push_back(
-        {"Classes", {PageTable{lost_class_table(c.lost, c.labels)}}, /*folded=*/true});
+        {"Classes", {PageTable{degraded_class_table(c.lost, c.labels)}}, /*folded=*/true});
   if (c.job.split != "test")
     document.next = {
         {"Evaluate it on other examples",
@@ -310,7 +311,7 @@ const Fields& fields_of(const ChoiceCandidateResult*) {
                           "Whether --smallest may choose it: not shown to be worse than the best; "
                           "with gates, shown to pass them."),
       field<&C::gate>("gate",
-                      "Its gates, each beside the best by its metric; null: none to pass."));
+                      "Its gates, each compared with the best by its metric; null: none to pass."));
   return fields;
 }
 
@@ -322,12 +323,13 @@ const Fields& fields_of(const ChooseFields*) {
       "was chosen on.",
       inlined<&C::subject>(), field<&C::chosen>("chosen", "The chosen model as it was named."),
       field<&C::best>("best", "The model with the highest metric."),
-      field<&C::rule>("rule", "What is chosen."),
+      field<&C::rule>("rule", "Rule of the choice."),
       field<&C::seeds>("seeds", Unit::seeds, "Random seeds of the metrics."),
       field<&C::summary>("summary", "The choice in a sentence."),
-      field<&C::lost_classes>("lost_classes",
-                              "Classes or labels whose recall is significantly below that of the "
-                              "best model."),
+      field<&C::degraded_classes>(
+          "lost_classes",
+          "Classes or labels whose recall is significantly below that of the "
+          "best model."),
       field<&C::models>("models", "All models, in the order in which they were named."));
   return fields;
 }
@@ -348,7 +350,7 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
   }
   const ModelFacts facts = common_facts_of(job.models, notes);
   DataIdentity identity;
-  const auto& [examples, part] =
+  const auto& [examples, split] =
       load_measured(job.data, job.split, job.seed, facts, record, context, identity);
   std::vector<Candidate> candidates;
   for (const std::string& name : job.models) {
@@ -356,40 +358,40 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
     notes.push_back(untrained_warning(source, name));
     candidates.push_back({measured(source, name, examples, job.data.cut, job.batch_size,
                                    facts.scheme(), context, notes),
-                          saved_when_packed(source.model, context.pool).stored()});
+                          bytes_when_packed(source.model, context.pool).stored()});
   }
   const std::size_t best = best_of(candidates);
   const std::vector<Gate> gates = gates_for(job.gates, facts.scheme());
-  const RightAnswers answers = right_answers(facts.scheme().task, examples);
-  const Truth truth = answers.truth();
+  const ExampleLabels labels = example_labels(facts.scheme().task, examples);
+  const Truth truth = labels.truth();
   compare_with_best(candidates, best,
-                    margin_for(gates, candidates[best].model.measurement.evaluation.figure), truth);
+                    margin_for(gates, candidates[best].model.measurement.evaluation.metric), truth);
   if (!gates.empty()) judge_candidates(candidates, best, gates, truth);
   const std::size_t chosen = job.smallest ? smallest_of(candidates, best) : best;
   if (candidates.size() > 1)
-    notes.push_back(fmt::format(
-        "the metrics of {} are of the examples it was chosen on and flatter it; evaluate it once "
-        "on others with `hone eval`",
-        candidates[chosen].model.label));
-  for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
+    notes.push_back(
+        fmt::format("the metrics of {} are optimistic, because it was chosen on these examples; "
+                    "evaluate it once on others with `hone eval`",
+                    candidates[chosen].model.label));
+  for (const std::string& warning : warnings_of(split, facts.labels)) notes.push_back(warning);
   std::erase(notes, "");
-  tell_warnings(context, notes);
-  tell_measured(part, unknown, context, notes);
+  print_warnings(context, notes);
+  report_measured_split(split, unknown, context, notes);
   const Choosing choosing{.job = job,
                           .candidates = candidates,
                           .best = best,
                           .chosen = chosen,
                           .gates = gates,
-                          .part = part,
+                          .split = split,
                           .labels = facts.labels,
-                          .lost = lost_beside_best(candidates, chosen, best, truth)};
+                          .lost = degraded_against_best(candidates, chosen, best, truth)};
   const std::string summary = fmt::format("{}; {}", headline_of(choosing), evidence_of(choosing));
-  ChooseFields fields{.subject = subject_result(job.models[chosen], identity, part),
+  ChooseFields fields{.subject = subject_result(job.models[chosen], identity, split),
                       .chosen = job.models[chosen],
                       .best = job.models[best],
                       .rule = rule_of(job, gates),
                       .summary = summary,
-                      .lost_classes = lost_class_results(choosing.lost, facts.labels)};
+                      .degraded_classes = degraded_class_results(choosing.lost, facts.labels)};
   for (const Candidate& candidate : candidates)
     fields.models.push_back({.measured = measured_model(candidate.model, facts.labels),
                              .packed_bytes = candidate.bytes,
@@ -400,7 +402,7 @@ JobResult choose_model(const ChooseJob& job, Context& context) {
   fill_document(choosing, result.document);
   result.document.notes = std::move(notes);
   result.basis = {"as in the table", 1, data_text(job.data.options.source, identity),
-                  describe(part), "the choice is made on this split"};
+                  describe(split), "the choice is made on this split"};
   result.gate = GateOutcome{.passed = candidates[chosen].eligible, .summary = summary};
   if (output) {
     result.document.output = job.output.folder;

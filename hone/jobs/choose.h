@@ -41,7 +41,7 @@ struct ChooseFields {
   std::string chosen, best, rule;
   std::int64_t seeds = 1;
   std::string summary;
-  std::vector<LostClassResult> lost_classes = {};
+  std::vector<DegradedClassResult> degraded_classes = {};
   std::vector<ChoiceCandidateResult> models = {};
 };
 const Fields& fields_of(const ChoiceCandidateResult*);

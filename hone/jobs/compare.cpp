@@ -40,7 +40,7 @@ std::vector<ChangedExampleResult> changed_examples(const ModelComparison& c,
   for (std::size_t i = 0; i < texts.rows.size(); ++i) {
     const ChangedText& row = texts.rows[i];
     changed.push_back(
-        {c.flips[i].example, row.label, row.parent, row.candidate, c.flips[i].swing, row.text});
+        {c.flips[i].example, row.label, row.baseline, row.candidate, c.flips[i].swing, row.text});
   }
   return changed;
 }
@@ -85,7 +85,7 @@ struct Outcome {
 /// The examples that both models are measured on, and the gates on them.
 struct MeasuredExamples {
   const SubjectResult& subject;
-  const MeasuredPart& part;
+  const MeasuredSplit& split;
   const std::vector<Example>& examples;
   std::vector<Gate> gates;
 };
@@ -98,7 +98,7 @@ std::string headline_of(const Outcome& outcome, const std::string& change) {
 // Describes how certain the change is.
 std::string evidence_of(const MeasuredExamples& measured, const Outcome& outcome, bool differs,
                         const std::string& notes) {
-  return fmt::format("{}: {}.", capitalized(name_and_size(measured.part)),
+  return fmt::format("{}: {}.", capitalized(name_and_size(measured.split)),
                      change_evidence(outcome.gates, outcome.verdict, differs, notes));
 }
 
@@ -109,7 +109,7 @@ void describe_models(const TaskEvaluation& baseline, Outcome& outcome, Table tab
   document.sections = {
       {"",
        {PageTable{std::move(table)},
-        Paragraph{fmt::format("On these examples, {}.", baseline_text(baseline))}}}};
+        Paragraph{fmt::format("On these examples, {}.", constant_baseline_text(baseline))}}}};
 }
 
 /// The models to compare, of the first seed for folders of seeds.
@@ -123,9 +123,9 @@ ModelPair open_pair(const CompareJob& job, const std::vector<std::int64_t>& seed
     return seeds.empty() ? given : seed_folder(given, seeds[index]);
   };
   return {open_with_adapter(name(job.first), job.first_adapter, context, job.seed,
-                            OtherBase::is_refused),
+                            BaseMismatch::refuse),
           open_with_adapter(name(job.second), job.second_adapter, context, job.seed,
-                            OtherBase::is_refused)};
+                            BaseMismatch::refuse)};
 }
 
 Outcome compare_two(const CompareJob& job, const ModelPair& pair, const MeasuredExamples& measured,
@@ -140,25 +140,25 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
   Outcome outcome;
   outcome.verdict =
-      verdict(c.comparison.change, margin_for(measured.gates, c.comparison.change.figure));
-  const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
-  const RightAnswers answers = right_answers(c.first.measurement.evaluation.task(), examples);
-  outcome.gates = judge(measured.gates, parent, candidate, answers.truth());
-  const std::vector<LostClass> lost = lost_classes(parent, candidate, answers.truth());
-  c.second.verdict = shown_verdict(outcome.gates, outcome.verdict.figure);
+      verdict(c.comparison.change, margin_for(measured.gates, c.comparison.change.metric));
+  const Logits first_logits = c.first.measurement.view(), candidate = c.second.measurement.view();
+  const ExampleLabels labels = example_labels(c.first.measurement.evaluation.task(), examples);
+  outcome.gates = judge(measured.gates, first_logits, candidate, labels.truth());
+  const std::vector<DegradedClass> lost = degraded_classes(first_logits, candidate, labels.truth());
+  c.second.verdict = shown_verdict(outcome.gates, outcome.verdict.metric);
   CompareFields fields{.subject = measured.subject,
                        .baseline = job.first,
                        .models = two_models(c, first, second, outcome.verdict),
                        .changed = changed_examples(c, texts),
-                       .lost_classes = lost_class_results(lost, c.labels),
+                       .degraded_classes = degraded_class_results(lost, c.labels),
                        .gate = gate_result_if_any(outcome.gates)};
   if (!job.second_adapter.empty()) fields.adapter = job.second_adapter;
   if (!job.first_adapter.empty()) fields.baseline_adapter = job.first_adapter;
   outcome.fields = to_json(fields);
   const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
   const std::vector<NamedEvaluation> evaluations = {
-      {first_label + ", " + measured.part.facts.part, a, first_caution(measured.part)},
-      {second_label + ", " + measured.part.facts.part, b, first_caution(measured.part), lost}};
+      {first_label + ", " + measured.split.facts.split, a, first_caution(measured.split)},
+      {second_label + ", " + measured.split.facts.split, b, first_caution(measured.split), lost}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
@@ -167,7 +167,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   const MetricChange& change = c.comparison.change;
   outcome.document.evidence = evidence_of(measured, outcome, change.differs, change.notes);
   if (!lost.empty())
-    outcome.document.evidence += fmt::format(" {}.", capitalized(lost_class_text(lost, c.labels)));
+    outcome.document.evidence +=
+        fmt::format(" {}.", capitalized(degraded_class_text(lost, c.labels)));
   outcome.document.evidence += unseen_change_sentence(outcome.gates, c.comparison);
   describe_models(a, outcome, table_of(c, fields.models));
   if (!texts.rows.empty())
@@ -201,17 +202,18 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
     baseline = a;
     figure = a.figure;
-    const Logits parent = c.first.measurement.view(), candidate = c.second.measurement.view();
-    const RightAnswers answers = right_answers(a.task(), examples);
+    const Logits first_logits = c.first.measurement.view(), candidate = c.second.measurement.view();
+    const ExampleLabels labels = example_labels(a.task(), examples);
     fields.runs.push_back(
         {.seed = seed,
          .models = two_models(c, first, second,
                               verdict(c.comparison.change, margin_for(measured.gates, figure))),
-         .lost_classes =
-             lost_class_results(lost_classes(parent, candidate, answers.truth()), c.labels),
-         .gate = gate_result_if_any(judge(measured.gates, parent, candidate, answers.truth()))});
+         .degraded_classes = degraded_class_results(
+             degraded_classes(first_logits, candidate, labels.truth()), c.labels),
+         .gate =
+             gate_result_if_any(judge(measured.gates, first_logits, candidate, labels.truth()))});
     runs.push_back(to_json(fields.runs.back()));
-    rows.push_back({seed, figure_cell(a), figure_cell(b), change_cell(c.comparison.change),
+    rows.push_back({seed, metric_cell(a), metric_cell(b), change_cell(c.comparison.change),
                     difference_cell(c.comparison)});
     if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
   }
@@ -224,10 +226,10 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   Table table(std::move(columns));
   for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
   const SeedChanges changes = seed_changes(runs, "a", "b");
-  const std::string& part = measured.part.facts.part;
-  const std::vector<NamedFigures> figures = {
-      {"a", first_label + ", " + part, first_caution(measured.part)},
-      {"b", second_label + ", " + part, first_caution(measured.part)}};
+  const std::string& split = measured.split.facts.split;
+  const std::vector<MetricsKey> figures = {
+      {"a", first_label + ", " + split, first_caution(measured.split)},
+      {"b", second_label + ", " + split, first_caution(measured.split)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = metric_spread(figure, changes.before),
                    spread_of_b = metric_spread(figure, changes.after);
@@ -268,7 +270,7 @@ const Fields& fields_of(const TwoModelsResult*) {
                   field<&T::b>("b", "Model B."),
                   field<&T::size_before>("size_before", "Size of the weights of A."),
                   field<&T::size>("size", "Size of the weights of B."),
-                  field<&T::comparison>("comparison", "B beside A."));
+                  field<&T::comparison>("comparison", "B compared with A."));
   return fields;
 }
 
@@ -276,7 +278,7 @@ const Fields& fields_of(const ChangedExampleResult*) {
   using C = ChangedExampleResult;
   static const Fields fields = describe<C>(
       "changed_example", "An example that two models predict differently.",
-      field<&C::example>("example", "Its place in the measured split, from 0."),
+      field<&C::example>("example", "Its index in the measured split, from 0."),
       field<&C::label>("label", "Its label."), field<&C::a>("a", "Prediction of A."),
       field<&C::b>("b", "Prediction of B."),
       field<&C::swing>("swing", Unit::logits,
@@ -298,7 +300,7 @@ constexpr std::string_view kGateMeaning = "Whether the gates hold; null: none we
 const Fields& fields_of(const CompareFields*) {
   using C = CompareFields;
   static const Fields fields = describe<C>(
-      "compare", "Model B against model A on the same examples. `model` is B.",
+      "compare", "Model B compared with model A on the same examples. `model` is B.",
       inlined<&C::subject>(), field<&C::baseline>("baseline", kBaselineMeaning),
       field<&C::adapter>("adapter", "The adapter of B as it was named; null: none."),
       field<&C::baseline_adapter>("baseline_adapter",
@@ -309,7 +311,8 @@ const Fields& fields_of(const CompareFields*) {
                          "Examples with another prediction, at most --examples: correct → wrong "
                          "first; of each label in turn that with the largest swing, the label that "
                          "changed most first."),
-      field<&C::lost_classes>("lost_classes", kLostMeaning), field<&C::gate>("gate", kGateMeaning));
+      field<&C::degraded_classes>("lost_classes", kLostMeaning),
+      field<&C::gate>("gate", kGateMeaning));
   return fields;
 }
 
@@ -317,7 +320,7 @@ const Fields& fields_of(const CompareRunResult*) {
   using C = CompareRunResult;
   static const Fields fields = describe<C>(
       "compare_run", "The two models of one seed.", field<&C::seed>("seed", "The seed."),
-      inlined<&C::models>(), field<&C::lost_classes>("lost_classes", kLostMeaning),
+      inlined<&C::models>(), field<&C::degraded_classes>("lost_classes", kLostMeaning),
       field<&C::gate>("gate", kGateMeaning));
   return fields;
 }
@@ -351,9 +354,10 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   user_check(seeds == seeds_of(job.second),
              "{} and {}: expected two models, or two folders with the same seeds", job.first,
              job.second);
-  user_check(seeds.empty() || (job.first_adapter.empty() && job.second_adapter.empty()),
-             "`adapter_a` and `adapter_b` go on one model each, and {} holds those of {} seeds",
-             job.first, seeds.size());
+  user_check(
+      seeds.empty() || (job.first_adapter.empty() && job.second_adapter.empty()),
+      "`adapter_a` and `adapter_b` apply to one model each, but {} contains the models of {} seeds",
+      job.first, seeds.size());
   const ModelPair pair = open_pair(job, seeds, 0, context);
   const ModelFacts facts = common_facts(pair.first.model.facts, pair.second.model.facts, notes);
   const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
@@ -361,21 +365,21 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
                                  second = seeds.empty() ? pair.second.trained_on
                                                         : record_of_seeds(job.second, seeds);
   DataIdentity identity;
-  const auto& [examples, part] =
+  const auto& [examples, split] =
       load_measured(job.data, job.split, job.seed, facts, united(first, second), context, identity);
-  const SubjectResult subject = subject_result(job.second, identity, part);
-  const MeasuredExamples measured{subject, part, examples, gates_for(job.gates, facts.scheme())};
+  const SubjectResult subject = subject_result(job.second, identity, split);
+  const MeasuredExamples measured{subject, split, examples, gates_for(job.gates, facts.scheme())};
   Outcome outcome = seeds.empty() ? compare_two(job, pair, measured, context, notes)
                                   : compare_seeds(job, seeds, measured, context, notes);
-  for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
+  for (const std::string& warning : warnings_of(split, facts.labels)) notes.push_back(warning);
   std::erase(notes, "");
   notes = each_once(notes);  // models of several seeds can give the same notes
-  tell_warnings(context, notes);
-  tell_measured(
-      part, {unknown_texts(job.first_label(), first), unknown_texts(job.second_label(), second)},
+  print_warnings(context, notes);
+  report_measured_split(
+      split, {unknown_texts(job.first_label(), first), unknown_texts(job.second_label(), second)},
       context, notes);
   std::vector<Section>& sections = outcome.document.sections;
-  for (Block& block : gate_blocks(outcome.gates, name_and_size(part)))
+  for (Block& block : gate_blocks(outcome.gates, name_and_size(split)))
     sections[0].blocks.push_back(std::move(block));
   CompareResult compared;
   compared.verdict = outcome.verdict;
@@ -385,7 +389,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   compared.document.notes = std::move(notes);
   compared.basis = {
       "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
-      data_text(job.data.options.source, identity), describe(part), "nothing is chosen"};
+      data_text(job.data.options.source, identity), describe(split), "nothing is chosen"};
   compared.gate = outcome_of(outcome.gates);
   if (output) {
     write_report(compared, job.invocation, output->path(), context);

@@ -24,7 +24,7 @@ struct CompareJob {
   /// seeds.
   std::string first_adapter = {}, second_adapter = {};
   JobData data = {};
-  std::string split = {};  ///< to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `evaluation_examples`
   std::int64_t batch_size = 32;
   std::int64_t texts = 20;  ///< maximum number of examples with changed predictions to show
   GateOptions gates = {};   ///< limits of what the second model may lose
@@ -61,14 +61,14 @@ struct CompareFields {
   std::int64_t seeds = 1;
   TwoModelsResult models = {};
   std::vector<ChangedExampleResult> changed = {};
-  std::vector<LostClassResult> lost_classes = {};
+  std::vector<DegradedClassResult> degraded_classes = {};
   std::optional<GateResult> gate = {};
 };
 /// The two models of one of several seeds.
 struct CompareRunResult {
   std::int64_t seed = 0;
   TwoModelsResult models = {};
-  std::vector<LostClassResult> lost_classes = {};
+  std::vector<DegradedClassResult> degraded_classes = {};
   std::optional<GateResult> gate = {};
 };
 /// The result of several seeds.

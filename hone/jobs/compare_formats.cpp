@@ -27,12 +27,12 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, document.notes);
+                                          MetricsOf::candidates, context, document.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;
   CompressOptions options{.calibration = job.calibration};
   options.fine_tune.eval_batch_size = job.calibration.batch_size;
   const std::vector<FormatChoice> choices =
-      job.choices.empty() ? usual_choices(context.library.formats) : job.choices;
+      job.choices.empty() ? default_format_choices(context.library.formats) : job.choices;
   result.study = compare_formats(source.model, data, choices, options, context);
   const FormatStudy& study = result.study;
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
@@ -52,12 +52,13 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   document.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/!job.layers});
   document.sections.push_back(choice_reading(study));
-  tell_warnings(context, doubts);
+  print_warnings(context, doubts);
   document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
   if (!output) return result;
   document.output = job.output.folder;
   result.basis = basis_of(job.data.options.source, data, "simulated");
-  write_file(output->path() / "formats.csv", to_csv(with_part(choice_table(study), study.choice)));
+  write_file(output->path() / "formats.csv",
+             to_csv(with_split_columns(choice_table(study), study.choice)));
   write_file(output->path() / "layers.csv", to_csv(layers));
   write_report(result, job.invocation, output->path(), context);
   output->commit();

@@ -13,7 +13,7 @@ namespace hone {
 /// A comparison of number formats on one model.
 struct CompareFormatsJob {
   std::string model;                       ///< see `open_model`; must not be quantized
-  std::vector<FormatChoice> choices = {};  ///< empty: `usual_choices`
+  std::vector<FormatChoice> choices = {};  ///< empty: `default_format_choices`
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< for the final result; choices are made on validation
   JobData data = {};

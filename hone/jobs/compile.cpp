@@ -68,14 +68,14 @@ std::vector<CompiledKernel> kernels_of(const Graph& after, const Session& sessio
   std::vector<CompiledKernel> kernels;
   for (const Node* node : after.of_kind(NodeKind::operation)) {
     if (node->trait() == Trait::view) continue;
-    const std::vector<KernelAnswer> answers =
-        kernel_answers(session.library.kernels, call_site(*node), session.device);
-    const bool is_fast = !answers.empty() && answers.back().refusal.empty();
+    const std::vector<KernelCandidate> candidates =
+        kernel_candidates(session.library.kernels, call_site(*node), session.device);
+    const bool is_fast = !candidates.empty() && candidates.back().refusal.empty();
     CompiledKernel one{.operation = std::string(node->op().name),
                        .kernel = node->is("elementwise") ? "generated"
-                                 : is_fast               ? std::string(answers.back().kernel->name)
-                                                         : "reference",
-                       .refused = refusals_of(answers)};
+                                 : is_fast ? std::string(candidates.back().kernel->name)
+                                           : "reference",
+                       .refused = refusals_of(candidates)};
     auto found = std::ranges::find_if(kernels, [&](const CompiledKernel& other) {
       return other.operation == one.operation && other.kernel == one.kernel &&
              other.refused == one.refused;
@@ -141,7 +141,7 @@ double median_seconds(std::vector<double> values) {
   return median_of_sorted(values);
 }
 
-double floor_us(const Node& node, const BenchWork& work, const Floors& floors,
+double floor_us(const Node& node, const BenchWork& work, const MachinePeaks& peaks,
                 const Session& session) {
   const Kernel* kernel = find_kernel(session.library.kernels, node, session.device);
   OperatorTime one;
@@ -149,16 +149,16 @@ double floor_us(const Node& node, const BenchWork& work, const Floors& floors,
   one.bytes = bytes_moved(node, work.bindings);
   one.flops = computed_flops(kernel, node, work.bindings);
   if (kernel != nullptr && kernel->native) one.arithmetic = *kernel->native;
-  return 1e6 * std::max(floors.memory_seconds(one), floors.compute_seconds(one));
+  return 1e6 * std::max(peaks.memory_seconds(one), peaks.compute_seconds(one));
 }
 
 void measure_kernels(std::vector<CompiledKernel>& kernels, const BenchWork& work,
-                     const Graph& after, const RecordedRuns& recorded, const Floors& floors,
+                     const Graph& after, const RecordedRuns& recorded, const MachinePeaks& peaks,
                      const Session& session) {
   for (CompiledKernel& kernel : kernels) {
     double floor = 0, us = 0;
     for (const std::string& name : kernel.nodes) {
-      floor += floor_us(*after.find(name), work, floors, session);
+      floor += floor_us(*after.find(name), work, peaks, session);
       us += 1e6 * median_seconds(recorded.fused.at(name));
     }
     kernel.floor_us = floor;
@@ -168,7 +168,8 @@ void measure_kernels(std::vector<CompiledKernel>& kernels, const BenchWork& work
 }
 
 void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, const Graph& after,
-                    const RecordedRuns& recorded, const Floors& floors, const Session& session) {
+                    const RecordedRuns& recorded, const MachinePeaks& peaks,
+                    const Session& session) {
   for (CompiledGroup& group : groups) {
     double bytes_apart = 0, apart_us = 0;
     for (const std::string& name : group.nodes) {
@@ -177,15 +178,15 @@ void measure_groups(std::vector<CompiledGroup>& groups, const BenchWork& work, c
     }
     const Node& node = *after.find(group.name);
     group.bytes_saved = bytes_apart - bytes_moved(node, work.bindings);
-    group.floor_us = floor_us(node, work, floors, session);
+    group.floor_us = floor_us(node, work, peaks, session);
     group.interpreter_us = apart_us;
     group.compiled_us = 1e6 * median_seconds(recorded.fused.at(group.name));
   }
 }
 
 // Measures the peaks of each arithmetic that the kernels of the graph use.
-Floors measured_floors(const Graph& after, const Session& session, Context& context,
-                       std::vector<std::string>& notes) {
+MachinePeaks measured_peaks(const Graph& after, const Session& session, Context& context,
+                            std::vector<std::string>& notes) {
   const int threads = context.pool.threads();
   std::map<PeakKind, Peak> native;
   for (const Node* node : after.of_kind(NodeKind::operation)) {
@@ -290,13 +291,13 @@ void fill_document(const CompileFields& result, const CompileJob& job,
   document.sections = {std::move(groups), {"Compile time", {stages_facts(result.stages)}}};
 }
 
-std::string floor_note(const Floors& floors) {
+std::string floor_note(const MachinePeaks& peaks) {
   return fmt::format(
       "Floor: the time to read and write the data at {:.1f} GB/s, the highest copy rate measured "
       "on this machine, or to compute at peak, whichever is longer. Data in caches can be faster. "
       "Times are medians of each operation, added up. The interval is of this process alone; "
       "`hone bench MODEL --iterations 50` uses several.",
-      floors.bandwidth.value);
+      peaks.bandwidth.value);
 }
 
 }  // namespace
@@ -359,8 +360,8 @@ const Fields& fields_of(const CompiledKernel*) {
       field<&K::compiled_us>("compiled_us", Unit::microseconds,
                              "Compiled, medians added up; null without --explain."),
       field<&K::share_of_floor>("share_of_floor", Unit::ratio,
-                                "`floor_us` by `compiled_us`, above 1 with data in caches; null: "
-                                "no time was measured."));
+                                "`floor_us` divided by `compiled_us`, above 1 with data in caches; "
+                                "null: no time was measured."));
   return fields;
 }
 
@@ -405,7 +406,7 @@ JobResult compile(const CompileJob& job, Context& context) {
   std::optional<Model> model;
   BenchOptions options = job.work.options;
   fields.stages.model_ms = run_ms([&] {
-    model = bench_subject(bench_model(job.work, context), job.work.model, options, context);
+    model = model_to_time(bench_model(job.work, context), job.work.model, options, context);
   });
   Session session = context.session();
   std::optional<BenchWork> work;
@@ -415,7 +416,7 @@ JobResult compile(const CompileJob& job, Context& context) {
     what = bench_text(subject, job.work.model, options, "compiled",
                       bench_arithmetic(subject, options, session));
     ParameterStore parameters = std::exchange(subject.parameters, {});
-    work = bench_work(subject, std::move(parameters), options, find_execution_way("interpreter"),
+    work = bench_work(subject, std::move(parameters), options, find_execution_mode("interpreter"),
                       session);
   });
   const Graph after = compiler::compiled_graph(work->graph, session);
@@ -440,15 +441,15 @@ JobResult compile(const CompileJob& job, Context& context) {
     const auto apart = interpreted(work->graph, session);
     run_in_turn(*work, *apart, *executable, 2, session.device);
     const RecordedRuns recorded = run_in_turn(*work, *apart, *executable, job.runs, session.device);
-    const Floors floors = measured_floors(after, session, context, notes);
-    measure_groups(fields.groups, *work, after, recorded, floors, session);
-    measure_kernels(fields.kernels, *work, after, recorded, floors, session);
+    const MachinePeaks peaks = measured_peaks(after, session, context, notes);
+    measure_groups(fields.groups, *work, after, recorded, peaks, session);
+    measure_kernels(fields.kernels, *work, after, recorded, peaks, session);
     times = compare_rounds(recorded.apart_ms, recorded.compiled_ms);
     fields.times =
         CompiledTimes{times->before, times->after, times->speedup, times->speedup_interval};
-    floor = floor_note(floors);
+    floor = floor_note(peaks);
   }
-  tell_notes(context, notes);
+  print_notes(context, notes);
   fields.batch = options.batch;
   fields.tokens = options.tokens;
   fields.train = options.train;

@@ -22,32 +22,32 @@ void check_zeros_stay(const Model& rounded) {
     for (std::int64_t i = 0; i < values.count(); ++i)
       others += !kept.data<bool>()[i] && values.data<float>()[i] != 0 ? 1 : 0;
     user_check(others == 0,
-               "{}: {} of {} pruned weights would not be 0 after rounding: their number format has "
-               "no zero; take another format, or the pass unprune first, which lets them go",
+               "{}: {} of {} pruned weights would not be 0 after rounding, because their number "
+               "format has no zero; use another format, or apply the pass unprune first",
                weight->name(), grouped(others), grouped(pruned_count(kept)));
   }
 }
 
 }  // namespace
 
-QuantizationPlan one_format(const Model& model, const Format& format) {
-  return uniform_plan(plain_graph(model), LayerFormats::reads(format));
+QuantizationPlan plan_with_format(const Model& model, const Format& format) {
+  return uniform_plan(unquantized_graph(model), LayerFormats::reads(format));
 }
 
 double average_weight_bits(const Model& model) {
   if (!model.quantization) return 32;
-  return weight_bits(plain_graph(model), model.quantization->plan).average();
+  return weight_bits(unquantized_graph(model), model.quantization->plan).average();
 }
 
-QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {
-  Graph graph = forward_graph(parent);
+QuantizationPlan combined_plan(const Model& baseline, const QuantizationPlan& plan) {
+  Graph graph = forward_graph(baseline);
   quantize(graph, plan);
-  return standing_plan(graph);
+  return current_plan(graph);
 }
 
-Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+Model compress(const Model& baseline, const EncodedSplits& data, const CompressOptions& options,
                TrainingLog& log, Context& context) {
-  Model model = parent;
+  Model model = baseline;
   for (const auto& [layer, sparsity] : options.sparsities) {
     const PruneOptions one = prune_options(layer, sparsity);
     change_model(
@@ -57,7 +57,7 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
   quantize_model(model, options.plan, context.session());
   if (options.qat && model.quantization) model.quantization->method = "qat";
   calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
-            context.session(), quantizer_names(parent.graph));
+            context.session(), quantizer_names(baseline.graph));
   if (!options.qat) return model;
   if (options.trained) {
     model.parameters = *options.trained;
@@ -68,25 +68,25 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
   return model;
 }
 
-Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+Model compress(const Model& baseline, const EncodedSplits& data, const CompressOptions& options,
                Context& context) {
   TrainingLog log;
-  return compress(parent, data, options, log, context);
+  return compress(baseline, data, options, log, context);
 }
 
-std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
+std::vector<std::int64_t> calibration_rows(const Model& baseline, const EncodedSplits& data,
                                            const CompressOptions& options) {
-  Graph graph = forward_graph(parent);
+  Graph graph = forward_graph(baseline);
   quantize(graph, options.plan);
-  if (!calibrates_on_texts(graph, quantizer_names(parent.graph))) return {};
+  if (!calibration_reads_examples(graph, quantizer_names(baseline.graph))) return {};
   return calibration_rows(data.train.size(), options.calibration);
 }
 
-std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
+std::optional<TrainedOn> record_of_copy(const TextModel& baseline, const EncodedSplits& data,
                                         const CompressOptions& options) {
-  std::optional<TrainedOn> record = parent.trained_on;
+  std::optional<TrainedOn> record = baseline.trained_on;
   std::vector<std::uint64_t> calibrated;
-  for (const std::int64_t row : calibration_rows(parent.model, data, options))
+  for (const std::int64_t row : calibration_rows(baseline.model, data, options))
     calibrated.push_back(data.train_rows[static_cast<std::size_t>(row)]);
   const std::string& hash = data.identity.hash;
   if (!calibrated.empty()) record = after_calibration(record, hash, std::move(calibrated));

@@ -18,32 +18,32 @@ struct CompressOptions {
 };
 
 /// Returns a plan with one format for the inputs, weights and biases of all linears.
-QuantizationPlan one_format(const Model& model, const Format& format);
+QuantizationPlan plan_with_format(const Model& model, const Format& format);
 
 /// Returns the average bits of a model's weights (`weight_bits`); 32 for an unquantized model.
 double average_weight_bits(const Model& model);
 
-/// Returns the formats that `parent` has already together with those of `plan`. Throws `UserError` with the layer's
+/// Returns the formats that `baseline` has already together with those of `plan`. Throws `UserError` with the layer's
 /// name if both set the same operand.
-QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan);
+QuantizationPlan combined_plan(const Model& baseline, const QuantizationPlan& plan);
 
-/// Returns a quantized copy of `parent`, pruned, calibrated where formats have state, and trained, as the options ask.
-/// The weights keep their precision; `round_weights` makes the copy to save. Quantizers that `parent` has already keep
-/// their states unless the copy is trained. Throws `UserError` like `whole_plan` and, before training, like
-/// `round_weights`.
-Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+/// Returns a quantized copy of `baseline`, pruned, calibrated where formats have state, and trained, as the options
+/// ask. The weights keep their precision; `round_weights` makes the copy to save. Quantizers that `baseline` has
+/// already keep their states unless the copy is trained. Throws `UserError` like `combined_plan` and, before training,
+/// like `round_weights`.
+Model compress(const Model& baseline, const EncodedSplits& data, const CompressOptions& options,
                TrainingLog& log, Context& context);
 /// Discards the log.
-Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+Model compress(const Model& baseline, const EncodedSplits& data, const CompressOptions& options,
                Context& context);
 
 /// Returns the rows of `data.train` from which `compress` calibrates; empty if the formats need no calibration.
-std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
+std::vector<std::int64_t> calibration_rows(const Model& baseline, const EncodedSplits& data,
                                            const CompressOptions& options);
 
-/// Returns the training data of the copy: that of `parent`, the calibration rows and, after training, the training
+/// Returns the training data of the copy: that of `baseline`, the calibration rows and, after training, the training
 /// split.
-std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
+std::optional<TrainedOn> record_of_copy(const TextModel& baseline, const EncodedSplits& data,
                                         const CompressOptions& options);
 
 /// Returns the model with every quantized weight replaced by its value in the format, and masked weights by zeros.

@@ -31,14 +31,14 @@ TensorPlace place_of(const Tensor& tensor) {
 
 // Selects config, tokenizer and model card, but neither files of the job that made the model nor modules.json, which
 // names folders.
-bool goes_along(const fs::path& path) {
+bool is_copied(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json",       "settings.json",
                                             "report.md",    "trainer_state.json", "record.json",
                                             kModulesFile};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   if (name == kUnroundedFile) return true;
-  if (name == kTrainedOnFile) return disbelief(path.parent_path()).empty();
+  if (name == kTrainedOnFile) return distrust_reason(path.parent_path()).empty();
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
          !name.ends_with(".index.json") &&
          std::any_of(std::begin(kEndings), std::end(kEndings),
@@ -49,7 +49,7 @@ std::vector<std::string> copy_others(const fs::path& model, const fs::path& outp
   std::vector<std::string> copied;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(model, error)) {
-    if (!entry.is_regular_file(error) || !goes_along(entry.path())) continue;
+    if (!entry.is_regular_file(error) || !is_copied(entry.path())) continue;
     copied.push_back(entry.path().filename().string());
     const std::string content = read_file(entry.path());
     refuse_git_lfs_pointer(entry.path(), content, "the contents of the file");
@@ -109,7 +109,7 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
   const Checkpoint checkpoint = load_checkpoint(encoder);
   Conversion conversion{
       .source = checkpoint.source,
-      .file = checkpoint.source == kOwnWeightsFile ? kOwnWeightsFile : kWeightsFile,
+      .file = checkpoint.source == kHoneWeightsFile ? kHoneWeightsFile : kWeightsFile,
       .tensors = {},
       .copied = {}};
   std::map<TensorPlace, std::string> written;
@@ -143,7 +143,7 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
 ConvertResult convert_model(const ConvertJob& job, const Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   const fs::path model = find_model(job.model);
-  tell_warnings(context, {disbelief(model)});
+  print_warnings(context, {distrust_reason(model)});
   ConvertResult result;
   result.conversion = convert_weights(model, output.path());
   output.commit();

@@ -12,7 +12,7 @@ namespace {
 using kernels::MxintCodes;
 using kernels::MxintDialect;
 
-Tensor bytes_there(std::int64_t count, Device& device) {
+Tensor allocate_bytes(std::int64_t count, Device& device) {
   return Tensor::empty(DType::u8, {count}, device);
 }
 
@@ -38,16 +38,16 @@ GpuDecoder::GpuDecoder(std::span<const MxintCodes> arrays, std::int64_t value_by
     moved = std::max(moved, copied_bytes(array, value_bytes));
     values = std::max({values, array.count * value_bytes, moved});
   }
-  codes_ = bytes_there(codes, gpu);
-  values_ = bytes_there(values, gpu);
-  moved_ = bytes_there(moved, gpu);
+  codes_ = allocate_bytes(codes, gpu);
+  values_ = allocate_bytes(values, gpu);
+  moved_ = allocate_bytes(moved, gpu);
 }
 
 double GpuDecoder::needed_bytes(const MxintCodes& array, std::int64_t value_bytes) {
   return static_cast<double>(decode_bytes(array, value_bytes) + copied_bytes(array, value_bytes));
 }
 
-void GpuDecoder::take(const MxintCodes& array, ThreadPool& pool) {
+void GpuDecoder::load(const MxintCodes& array, ThreadPool& pool) {
   gpu_.upload(codes_.device_pointer(), {reinterpret_cast<const std::byte*>(array.codes),
                                         static_cast<std::size_t>(read_bytes(array))});
   array_ = array;
@@ -87,7 +87,7 @@ void GpuDecoder::check(const MxintCodes& array, ThreadPool& pool) const {
   std::vector<std::byte> got(size);
   gpu_.download(got, values_.device_pointer());
   HONE_ASSERT(std::ranges::equal(got, std::span(expected.device_pointer(), size)),
-              "{}: {} elements in groups of {} are decoded to other bits than on the processor",
+              "{}: {} elements in groups of {} are decoded to other bits than on the CPU",
               to_string(gpu_), array.count, array.group);
 }
 

@@ -21,7 +21,7 @@ class GpuDecoder {
 
   /// Uploads the array; on the host, its scales must follow the codes. Throws `InternalError` if the GPU decodes its
   /// first elements to other bits than the CPU.
-  void take(const kernels::MxintCodes& array, ThreadPool& pool);
+  void load(const kernels::MxintCodes& array, ThreadPool& pool);
 
   /// Enqueue the work: decode the array, or read and write as many bytes.
   void decode() const;

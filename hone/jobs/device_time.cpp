@@ -37,15 +37,15 @@ std::string device_text(const Session& session) {
   return device_text(session.device, session.values);
 }
 
-std::string ran_on(const std::string& device, int threads) {
+std::string processor_text(const std::string& device, int threads) {
   if (device != to_string(cpu())) return device;
   return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
 }
 
-int readying_runs(const Device& device) { return device.host_accessible() ? 0 : 3; }
+int preparation_runs(const Device& device) { return device.host_accessible() ? 0 : 3; }
 
-void make_ready(std::span<const std::function<void()>> works, const Device& device) {
-  for (int i = 0; i < readying_runs(device); ++i)
+void run_preparation(std::span<const std::function<void()>> works, const Device& device) {
+  for (int i = 0; i < preparation_runs(device); ++i)
     for (const std::function<void()>& work : works) work();
 }
 

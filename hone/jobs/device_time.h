@@ -20,12 +20,12 @@ std::string device_text(const Device& device, DType values);
 std::string device_text(const Session& session);
 
 /// Returns "one thread", "2 threads", or the GPU. `device` is a `device_text`.
-std::string ran_on(const std::string& device, int threads);
+std::string processor_text(const std::string& device, int threads);
 
 /// Returns how many runs of an executable a GPU needs to prepare itself (cuda/captured.h); 0 on the host.
-int readying_runs(const Device& device);
+int preparation_runs(const Device& device);
 /// Runs each of `works` that often, so that later timings do not include preparation.
-void make_ready(std::span<const std::function<void()>> works, const Device& device);
+void run_preparation(std::span<const std::function<void()>> works, const Device& device);
 
 /// Returns a clock in seconds for `rounds_in_turn` of work on the device's queue; reading it waits for the queue. A
 /// GPU's clock does not advance between two pieces of work; the host uses the steady clock. The device must outlive it.

@@ -35,35 +35,35 @@ Cell short_number(double value) {
 }  // namespace
 
 bool worth_explaining(const MetricChange& change) {
-  return !(change.change > -kUsualMargin);  // also if it is not defined
+  return !(change.change > -kDefaultMargin);  // also if it is not defined
 }
 
-Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+Diagnosis diagnose(const Model& baseline, const Measurement& before, const EncodedSplits& data,
                    const CompressOptions& options, Context& context) {
   Diagnosis diagnosis;
-  diagnosis.operands = suggest(parent, options.plan, data.train, options.calibration,
+  diagnosis.operands = suggest(baseline, options.plan, data.train, options.calibration,
                                /*most_bits=*/0, context);
   std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
   diagnosis.remedy = remedy_of(options.plan, diagnosis.operands);
   if (data.validation.size() == 0 || diagnosis.remedy.plan.empty()) return diagnosis;
   CompressOptions better = options;
   better.qat = false;
-  better.calibration.heed_objections = false;
+  better.calibration.check_objections = false;
   better.plan = diagnosis.remedy.plan;
-  const ChoicePart part = choice_part(data);
+  const ChoiceSplit split = choice_split(data);
   const std::int64_t batch_size = options.calibration.batch_size;
-  const Model model = compress(parent, data, better, context);
-  const bool same_texts = part.name == data.measured.facts.part;
-  const Measurement there =
-      same_texts ? before
-                 : measure(parent, part.examples, batch_size, context, "baseline, " + part.name);
+  const Model model = compress(baseline, data, better, context);
+  const bool same_texts = split.name == data.measured.facts.split;
+  const Measurement there = same_texts ? before
+                                       : measure(baseline, split.examples, batch_size, context,
+                                                 "baseline, " + split.name);
   diagnosis.improved =
       compared(model,
                diagnosis.remedy.better_parameters ? "PTQ with the better parameters"
                                                   : "PTQ, the noisiest in full precision",
-               there, part.examples, batch_size, context);
+               there, split.examples, batch_size, context);
   diagnosis.improved->verdict = verdict(diagnosis.improved->comparison->change);
-  diagnosis.part = part.name;
+  diagnosis.split = split.name;
   return diagnosis;
 }
 

@@ -22,7 +22,7 @@ struct Diagnosis {
   /// The whole model with the remedy, by rounding alone, compared with its baseline on the validation split; empty if
   /// that is missing. The reported split is not used, so that its numbers stay unbiased if the remedy is adopted.
   std::optional<ComparedModel> improved;
-  std::string part;  ///< the split it was measured on
+  std::string split;  ///< the split it was measured on
 };
 
 /// Returns whether a loss needs an explanation: half a point or more, significant or not, or an undefined metric.
@@ -30,7 +30,7 @@ bool worth_explaining(const MetricChange& change);
 
 /// Diagnoses the losses of the options' plan. `before` is the baseline on `data.test`; it is not measured again if that
 /// split decides.
-Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+Diagnosis diagnose(const Model& baseline, const Measurement& before, const EncodedSplits& data,
                    const CompressOptions& options, Context& context);
 
 /// Returns signal-to-noise ratio, shares clipped and flushed to zero, smallest step against the spread of the values,

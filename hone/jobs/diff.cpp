@@ -107,17 +107,17 @@ JobResult diff_models(const DiffJob& job, Context& context) {
   const Table nodes = headed_table(differences);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
   if (!files.empty()) {
-    const Drawing drawing = draw_beside(first,
-                                        {.title = side_title("A", job.a, first, second),
-                                         .equal_layers = job.equal_layers,
-                                         .depth = job.depth,
-                                         .marks = marks_of(graph, true)},
-                                        second,
-                                        {.title = side_title("B", job.b, second, first),
-                                         .equal_layers = job.equal_layers,
-                                         .depth = job.depth,
-                                         .marks = marks_of(graph, false)},
-                                        "- only in A   + only in B   ~ changed");
+    const Drawing drawing = draw_side_by_side(first,
+                                              {.title = side_title("A", job.a, first, second),
+                                               .equal_layers = job.equal_layers,
+                                               .depth = job.depth,
+                                               .marks = marks_of(graph, true)},
+                                              second,
+                                              {.title = side_title("B", job.b, second, first),
+                                               .equal_layers = job.equal_layers,
+                                               .depth = job.depth,
+                                               .marks = marks_of(graph, false)},
+                                              "- only in A   + only in B   ~ changed");
     for (const std::string& file : files) write_drawing(drawing, file);
   }
   JobResult result;

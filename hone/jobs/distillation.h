@@ -10,18 +10,18 @@
 #include "hone/jobs/job_data.h"
 #include "hone/passes/distill.h"
 
-/// Training from the predictions of another model, the teacher (`parent` in code); see `distill` for the loss.
+/// Training from the predictions of another model, the teacher; see `distill` for the loss.
 namespace hone {
 
 /// Options of knowledge distillation.
 struct DistillJob {
-  std::string parent = {};  ///< model folder of any size, format and tokenizer; empty: none
+  std::string teacher = {};  ///< model folder of any size, format and tokenizer; empty: none
   Distillation options = {};
 };
 Options options_of(const DistillJob*);
 
 /// The teacher, and the training texts in its encoding.
-struct Parent {
+struct Teacher {
   std::string name;
   TextModel model;
   EncodedSet texts;
@@ -32,28 +32,28 @@ struct Parent {
 /// Opens the teacher of `student`, if there is one, and encodes `data.train` for it. Doubts go to `warnings`. Throws
 /// `UserError` if the task is not single_label_classification, the teacher has no head, or its classes are not the
 /// student's (`class_order`).
-std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
-                                  const TextCut& cut, Context& context,
-                                  std::vector<std::string>& warnings);
+std::optional<Teacher> open_teacher(const DistillJob& job, const Model& student,
+                                    const DataSet& data, const TextCut& cut, Context& context,
+                                    std::vector<std::string>& warnings);
 
 /// Returns the training data of student and teacher together, since the student learns indirectly from the teacher's
 /// texts.
-std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& student,
-                                            const DistillJob& job);
+std::optional<TrainedOn> record_with_teacher(const std::optional<TrainedOn>& student,
+                                             const DistillJob& job);
 
 /// The teacher's logits computed so far; trainings that share it compute those of each text once.
-struct ParentLogits {
+struct TeacherLogits {
   Tensor logits = {};            ///< f32 (texts, classes of the student); undefined if empty
   std::vector<bool> known = {};  ///< for each text
 };
 
 /// Adds to `training` the teacher's logits of every text that any of the `seeds` reads. `own` are the training texts as
 /// the student reads them. The logits are computed once, before the training, as for predictions. They do not depend on
-/// interruptions or on what `asked` contains, and the teacher is freed afterwards. `asked`, if given, must be for this
+/// interruptions or on what `cache` contains, and the teacher is freed afterwards. `cache`, if given, must be for this
 /// teacher and these texts, and the new logits are added to it.
-void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std::uint64_t seed,
-                std::int64_t seeds, FineTuneOptions& training, Context& context,
-                ParentLogits* asked = nullptr);
+void add_teacher_logits(Teacher teacher, const EncodedSet& own, const DistillJob& job,
+                        std::uint64_t seed, std::int64_t seeds, FineTuneOptions& training,
+                        Context& context, TeacherLogits* cache = nullptr);
 
 /// The distillation in results.
 struct DistillationResult {

@@ -59,8 +59,8 @@ Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train
   return graph;
 }
 
-std::span<const EnumWord> enum_words(ColouredBy) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(ColouredBy::kind), "kind"},
+std::span<const EnumName> enum_names(ColouredBy) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(ColouredBy::kind), "kind"},
                                         {static_cast<int>(ColouredBy::format), "format"},
                                         {static_cast<int>(ColouredBy::sparsity), "sparsity"},
                                         {static_cast<int>(ColouredBy::cost), "cost"},
@@ -70,7 +70,7 @@ std::span<const EnumWord> enum_words(ColouredBy) {
 
 std::vector<std::string> colour_names() {
   std::vector<std::string> names;
-  for (const EnumWord& colour : enum_words(ColouredBy())) names.emplace_back(colour.word);
+  for (const EnumName& colour : enum_names(ColouredBy())) names.emplace_back(colour.name);
   return names;
 }
 
@@ -118,7 +118,7 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
       std::ranges::any_of(most, [&](const auto& one) { return graph.find(one.first) != nullptr; });
   user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
              most.begin()->first);
-  return coloured_by_figure(
+  return coloured_by_number(
       most, "largest divergence from the baseline, " + results.subject.measured->split + " split");
 }
 

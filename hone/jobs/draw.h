@@ -20,7 +20,7 @@ struct DrawnInputs {
 
 /// The property that colours show, see colouring.h.
 enum class ColouredBy : std::uint8_t { kind, format, sparsity, cost, sensitivity };
-std::span<const EnumWord> enum_words(ColouredBy);
+std::span<const EnumName> enum_names(ColouredBy);
 /// Their names, in their order.
 std::vector<std::string> colour_names();
 

@@ -18,10 +18,10 @@ std::string arithmetic_text(const EvaluateFields& fields) {
                        : fields.arithmetic;
 }
 
-// Compares with the same model in fp32; `halves` is its measurement in bf16 or fp16.
-AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, const EncodedSet& data,
-                         const std::vector<Example>& examples, std::int64_t batch_size,
-                         Context& context) {
+// Compares with the same model in fp32; `half` is its measurement in bf16 or fp16.
+Fp32Comparison against_fp32(const TextModel& source, const Measurement& half,
+                            const EncodedSet& data, const std::vector<Example>& examples,
+                            std::int64_t batch_size, Context& context) {
   struct InFp32 {
     explicit InFp32(Context& changed) : context(changed), before(changed.values) {
       context.values = DType::f32;
@@ -37,26 +37,26 @@ AgainstFp32 against_fp32(const TextModel& source, const Measurement& halves, con
     return arithmetic_of_run(forward_graph(source.model), context.session());
   };
   const std::string name = context.values == DType::bf16 ? "bf16" : "fp16";
-  AgainstFp32 both{
-      .full = {}, .halves = {name, bits, halves, std::nullopt, arithmetic()}, .verdict = {}};
+  Fp32Comparison both{
+      .fp32 = {}, .half = {name, bits, half, std::nullopt, arithmetic()}, .verdict = {}};
   {
     const InFp32 in_fp32(context);
-    both.full = {"fp32", bits, measure(source.model, data, batch_size, context, "evaluate in fp32"),
+    both.fp32 = {"fp32", bits, measure(source.model, data, batch_size, context, "evaluate in fp32"),
                  std::nullopt, arithmetic()};
   }
-  both.halves.comparison =
-      compare_measured(both.full, both.halves, source.model.facts.scheme().task, examples);
-  both.verdict = verdict(both.halves.comparison->change);
-  both.halves.verdict = both.verdict;
+  both.half.comparison =
+      compare_measured(both.fp32, both.half, source.model.facts.scheme().task, examples);
+  both.verdict = verdict(both.half.comparison->change);
+  both.half.verdict = both.verdict;
   return both;
 }
 
 void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
-                         const MeasuredPart& part, const std::optional<AgainstFp32>& both,
+                         const MeasuredSplit& split, const std::optional<Fp32Comparison>& both,
                          const std::vector<std::string>& labels) {
   const TaskEvaluation& e = result.measured.evaluation;
   Document& document = result.document;
-  document.headline = metric_headline(name_and_size(part), e);
+  document.headline = metric_headline(name_and_size(split), e);
   document.evidence = unseen_sentence(e);
   document.key_figures = {
       {"Loss", fmt::format("{:.4f}", e.loss)},
@@ -66,9 +66,9 @@ void describe_evaluation(EvaluateResult& result, const EvaluateFields& fields,
       {"Arithmetic", arithmetic_text(fields)}};
   if (both)
     document.sections.push_back({"Compared with fp32",
-                                 {Paragraph{both->headline(part)},
-                                  PageTable{comparison_table({both->full, both->halves})}}});
-  const NamedEvaluation named = {part.facts.part, e, first_caution(part)};
+                                 {Paragraph{both->headline(split)},
+                                  PageTable{comparison_table({both->fp32, both->half})}}});
+  const NamedEvaluation named = {split.facts.split, e, first_caution(split)};
   // A large confusion matrix is too wide for a terminal.
   constexpr std::size_t kMostShown = 4;
   Section details = details_section({named}, labels);
@@ -90,13 +90,13 @@ const Fields& fields_of(const EvaluateFields*) {
       field<&E::format>("format", "Of the layers; null: not quantized."), inlined<&E::measured>(),
       field<&E::in_fp32>("in_fp32",
                          "The same in fp32; null unless --precision asks for bf16 or fp16."),
-      field<&E::comparison>("comparison", "bf16 or fp16 beside fp32."),
+      field<&E::comparison>("comparison", "bf16 or fp16 compared with fp32."),
       field<&E::size>("size", "Size of the weights."));
   return fields;
 }
 
-std::string AgainstFp32::headline(const MeasuredPart& part) const {
-  return fmt::format("{} against fp32, {}: {}", halves.label, name_and_size(part), verdict.summary);
+std::string Fp32Comparison::headline(const MeasuredSplit& split) const {
+  return fmt::format("{} against fp32, {}: {}", half.label, name_and_size(split), verdict.summary);
 }
 
 EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
@@ -106,29 +106,30 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   const std::string name = name_with_adapter(job.model, job.adapter);
   check_has_head(source, name);
   DataIdentity identity;
-  const MeasuredTexts texts = load_measured(job.data, job.split, job.seed, source.model.facts,
-                                            source.trained_on, context, identity);
+  const EvaluationExamples texts = load_measured(job.data, job.split, job.seed, source.model.facts,
+                                                 source.trained_on, context, identity);
   EvaluateResult result;
   Document& document = result.document;
   const std::vector<std::string>& labels = source.model.facts.labels;
   document.notes = source.model.warnings;
   document.notes.push_back(untrained_warning(source, name));
-  const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part, job.data.cut,
-                                      context, document.notes);
-  for (const std::string& warning : warnings_of(texts.part, labels))
+  const EncodedSet data = encode_split(source, texts.examples, texts.split.facts.split,
+                                       job.data.cut, context, document.notes);
+  for (const std::string& warning : warnings_of(texts.split, labels))
     document.notes.push_back(warning);
   std::erase(document.notes, "");
-  tell_warnings(context, document.notes);
-  tell_measured(texts.part, {unknown_texts(name, source.trained_on)}, context, document.notes);
+  print_warnings(context, document.notes);
+  report_measured_split(texts.split, {unknown_texts(name, source.trained_on)}, context,
+                        document.notes);
   result.measured = measure(source.model, data, job.batch_size, context, "evaluate");
-  std::optional<AgainstFp32> both;
+  std::optional<Fp32Comparison> both;
   if (context.values != DType::f32)
     both = against_fp32(source, result.measured, data, texts.examples, job.batch_size, context);
   const std::vector<std::string> doubts = concerns(result.measured.evaluation, labels);
-  tell_warnings(context, doubts);
+  print_warnings(context, doubts);
   document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
   EvaluateFields fields{
-      .subject = subject_result(job.model, identity, texts.part),
+      .subject = subject_result(job.model, identity, texts.split),
       .average_weight_bits = average_weight_bits(source.model),
       .arithmetic = std::string(arithmetic_of_run(forward_graph(source.model), context.session())),
       .measured = evaluation_result(result.measured, labels),
@@ -136,14 +137,14 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   if (!job.adapter.empty()) fields.adapter = job.adapter;
   if (source.model.quantization) fields.format = summary(source.model.quantization->plan);
   if (both) {
-    fields.in_fp32 = evaluation_result(both->full.measurement, labels);
-    fields.comparison = comparison_result(*both->halves.comparison, both->verdict);
+    fields.in_fp32 = evaluation_result(both->fp32.measurement, labels);
+    fields.comparison = comparison_result(*both->half.comparison, both->verdict);
   }
   result.fields = to_json(fields);
-  describe_evaluation(result, fields, texts.part, both, labels);
+  describe_evaluation(result, fields, texts.split, both, labels);
   document.title = fmt::format("{} evaluated on {}", name, job.data.options.source);
   result.basis = {arithmetic_text(fields), 0, data_text(job.data.options.source, identity),
-                  describe(texts.part), "this command chooses nothing on these examples"};
+                  describe(texts.split), "this command chooses nothing on these examples"};
   if (output) {
     write_report(result, job.invocation, output->path(), context);
     output->commit();

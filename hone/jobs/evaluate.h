@@ -20,7 +20,7 @@ struct EvaluateJob {
   std::string model;         ///< see `open_model`
   std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   JobData data = {};
-  std::string split = {};  ///< to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `evaluation_examples`
   std::int64_t batch_size = 32;
   std::uint64_t seed = 42;
   JobOutput output = {};       ///< of a report; no folder: no report
@@ -28,12 +28,12 @@ struct EvaluateJob {
 };
 
 /// A model in bf16 or fp16 compared with itself in fp32, on the same texts.
-struct AgainstFp32 {
-  ComparedModel full, halves;
+struct Fp32Comparison {
+  ComparedModel fp32, half;
   Verdict verdict;
 
   /// "bf16 against fp32, test, n = 4,000: accuracy changed by …"
-  std::string headline(const MeasuredPart& part) const;
+  std::string headline(const MeasuredSplit& split) const;
 };
 
 /// The JSON result.

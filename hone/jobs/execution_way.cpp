@@ -32,9 +32,7 @@ class EagerExecutable final : public Executable {
 };
 
 std::string not_eager(const Session& session) {
-  return session.values == DType::f32 ? ""
-                                      : "it runs graphs as models have them, in fp32; leave "
-                                        "`precision` out";
+  return session.values == DType::f32 ? "" : "it supports fp32 only; leave `precision` out";
 }
 
 std::string not_compiled(const Session& session) {
@@ -43,80 +41,79 @@ std::string not_compiled(const Session& session) {
 }
 
 std::string not_captured(const Session& session) {
-  return gpu_of(session.device) == nullptr ? "only NVIDIA GPUs have CUDA graphs" : "";
+  return gpu_of(session.device) == nullptr ? "only NVIDIA GPUs support CUDA graphs" : "";
 }
 
 }  // namespace
 
-std::string objection_of(const ExecutionWay& way, const Session& session) {
-  return way.objection == nullptr ? "" : way.objection(session);
+std::string objection_of(const ExecutionMode& mode, const Session& session) {
+  return mode.objection == nullptr ? "" : mode.objection(session);
 }
 
-Graph executed_graph(const ExecutionWay& way, const Graph& graph, const Session& session) {
-  return way.executed == nullptr ? graph : way.executed(graph, session);
+Graph executed_graph(const ExecutionMode& mode, const Graph& graph, const Session& session) {
+  return mode.executed == nullptr ? graph : mode.executed(graph, session);
 }
 
 std::unique_ptr<Executable> run_eagerly(const Graph& graph, const Session& session) {
   return std::make_unique<EagerExecutable>(graph, session);
 }
 
-const std::vector<ExecutionWay>& execution_ways() {
-  static const std::vector<ExecutionWay> all = {
+const std::vector<ExecutionMode>& execution_modes() {
+  static const std::vector<ExecutionMode> all = {
       {.name = "eager",
-       .summary = "operation by operation as the model has them: nothing is fused, and nothing is "
-                  "kept between two calls",
+       .summary = "runs the model's operations one by one: nothing is fused, and nothing is kept "
+                  "between calls",
        .executor = run_eagerly,
        .fusing = Fusing::none,
        .objection = not_eager},
       {.name = "interpreter",
-       .summary = "fused operations, one after the other, in memory and with packed weights that "
-                  "are kept",
+       .summary = "runs fused operations one by one; keeps memory and packed weights",
        .executor = interpreted},
       {.name = "compiled",
-       .summary = "as interpreter, with element-wise operations fused further, into code that is "
-                  "generated for the processor",
+       .summary = "like interpreter, but fuses element-wise operations further, into code "
+                  "generated for the CPU",
        .executor = compiler::compiled,
        .objection = not_compiled,
        .executed = compiler::compiled_graph},
       {.name = "graph",
-       .summary = "as interpreter, but the third call is recorded as a CUDA graph, which later "
-                  "calls start as a whole",
+       .summary = "like interpreter, but records the third call as a CUDA graph, which later calls "
+                  "launch as a whole",
        .executor = cuda::captured,
        .objection = not_captured}};
   return all;
 }
 
-std::vector<std::string> execution_way_names() {
+std::vector<std::string> execution_mode_names() {
   std::vector<std::string> names;
-  for (const ExecutionWay& way : execution_ways()) names.emplace_back(way.name);
+  for (const ExecutionMode& mode : execution_modes()) names.emplace_back(mode.name);
   return names;
 }
 
-const ExecutionWay& find_execution_way(std::string_view name) {
-  const auto& all = execution_ways();
-  const auto found = std::ranges::find(all, name, &ExecutionWay::name);
-  user_check(found != all.end(), "no executor is called '{}'; those there are: {}", name,
-             fmt::join(execution_way_names(), ", "));
+const ExecutionMode& find_execution_mode(std::string_view name) {
+  const auto& all = execution_modes();
+  const auto found = std::ranges::find(all, name, &ExecutionMode::name);
+  user_check(found != all.end(), "unknown executor '{}'; expected one of: {}", name,
+             fmt::join(execution_mode_names(), ", "));
   return *found;
 }
 
-const ExecutionWay& way_of(const Session& session) {
-  const auto& all = execution_ways();
-  const auto found = std::ranges::find(all, session.executor, &ExecutionWay::executor);
+const ExecutionMode& mode_of(const Session& session) {
+  const auto& all = execution_modes();
+  const auto found = std::ranges::find(all, session.executor, &ExecutionMode::executor);
   HONE_ASSERT(found != all.end(), "a session with an executor of its own");
   return *found;
 }
 
-std::vector<std::string> usable_ways(const Session& session) {
+std::vector<std::string> usable_modes(const Session& session) {
   std::vector<std::string> names;
-  for (const ExecutionWay& way : execution_ways())
-    if (objection_of(way, session).empty()) names.emplace_back(way.name);
+  for (const ExecutionMode& mode : execution_modes())
+    if (objection_of(mode, session).empty()) names.emplace_back(mode.name);
   return names;
 }
 
-void check_usable(const ExecutionWay& way, const Session& session) {
-  const std::string objection = objection_of(way, session);
-  user_check(objection.empty(), "the executor {} cannot be had here: {}", way.name, objection);
+void check_usable(const ExecutionMode& mode, const Session& session) {
+  const std::string objection = objection_of(mode, session);
+  user_check(objection.empty(), "the executor {} is not supported here: {}", mode.name, objection);
 }
 
 }  // namespace hone

@@ -11,7 +11,7 @@
 namespace hone {
 
 /// An execution mode: how a graph is prepared, and what runs it.
-struct ExecutionWay {
+struct ExecutionMode {
   std::string_view name;     ///< value of `--executor`
   std::string_view summary;  ///< what it does, for users
   Executor executor = nullptr;
@@ -23,20 +23,20 @@ struct ExecutionWay {
 };
 
 /// Returns all modes; the first is the baseline of comparisons.
-const std::vector<ExecutionWay>& execution_ways();
-std::vector<std::string> execution_way_names();
+const std::vector<ExecutionMode>& execution_modes();
+std::vector<std::string> execution_mode_names();
 /// Throws `UserError` with the names of all modes.
-const ExecutionWay& find_execution_way(std::string_view name);
+const ExecutionMode& find_execution_mode(std::string_view name);
 /// Returns the mode with the session's executor.
-const ExecutionWay& way_of(const Session& session);
+const ExecutionMode& mode_of(const Session& session);
 /// Returns why the mode cannot run graphs of a session, or "".
-std::string objection_of(const ExecutionWay& way, const Session& session);
+std::string objection_of(const ExecutionMode& mode, const Session& session);
 /// Returns the graph that the mode's executor actually runs.
-Graph executed_graph(const ExecutionWay& way, const Graph& graph, const Session& session);
+Graph executed_graph(const ExecutionMode& mode, const Graph& graph, const Session& session);
 /// Returns the names of the modes that can run graphs of a session.
-std::vector<std::string> usable_ways(const Session& session);
+std::vector<std::string> usable_modes(const Session& session);
 /// Throws `UserError` if the mode cannot run graphs of the session.
-void check_usable(const ExecutionWay& way, const Session& session);
+void check_usable(const ExecutionMode& mode, const Session& session);
 
 /// Runs a graph operation by operation and keeps nothing between runs: neither the order of operations with their
 /// kernels, nor memory, nor packed weights.

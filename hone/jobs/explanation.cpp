@@ -22,9 +22,9 @@ std::string improvement(const Diagnosis& diagnosis) {
     return fmt::format("{}: not tried, because there is no validation split.", remedy);
   const ComparedModel& model = *diagnosis.improved;
   return fmt::format("{}, by rounding alone ({}): {}; {} {} dB.", remedy,
-                     part_text(diagnosis.part, model.measurement.evaluation),
+                     split_text(diagnosis.split, model.measurement.evaluation),
                      model.verdict->summary,
-                     model.comparison->change.figure == kAccuracy ? "margin SNR" : "output SNR",
+                     model.comparison->change.metric == kAccuracy ? "margin SNR" : "output SNR",
                      display_text(real(model.comparison->snr_db, 1)));
 }
 
@@ -53,7 +53,7 @@ std::size_t operands_of(const QuantizationPlan& plan) {
 
 }  // namespace
 
-NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph) {
+NextStep next_step(const RequestedJob& job, const Diagnosis& diagnosis, const Graph& graph) {
   const Remedy& remedy = diagnosis.remedy;
   std::map<std::string, std::string> instead = {
       {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
@@ -71,7 +71,7 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
        {"bias_format", ""},
        {"output_format", ""},
        {"rule", ""},
-       {"output_dir", free_name(job.output, remedy.better_parameters ? "-better" : "-wider")}});
+       {"output_dir", unused_name(job.output, remedy.better_parameters ? "-better" : "-wider")}});
   const std::string command =
       job.invocation.command_with ? job.invocation.command_with(instead) : "";
   if (remedy.better_parameters)
@@ -142,7 +142,7 @@ DiagnosisResult diagnosis_result(const Explanation& explanation, const Graph& gr
     (remedy.better_parameters ? result.with_better_parameters
                               : result.with_noisiest_in_full_precision) = SplitComparisonResult{
         .comparison = comparison_result(*improved.comparison, *improved.verdict),
-        .split = diagnosis.part,
+        .split = diagnosis.split,
         .examples = improved.measurement.evaluation.examples};
   }
   if (!remedy.plan.empty()) result.recipe = to_recipe(remedy.plan, graph);

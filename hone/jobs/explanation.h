@@ -25,7 +25,7 @@ struct Explanation {
 };
 
 /// A job as it was requested.
-struct AskedJob {
+struct RequestedJob {
   const Invocation& invocation;
   const CompressOptions& options;
   std::string output;  ///< folder as the user named it
@@ -33,7 +33,7 @@ struct AskedJob {
 };
 
 /// Writes the remedy into the job's folder as a recipe. The returned command repeats the job with that recipe.
-NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph);
+NextStep next_step(const RequestedJob& job, const Diagnosis& diagnosis, const Graph& graph);
 
 /// Returns the section of a document; the figure `layers` comes first.
 Section to_section(const Explanation& explanation, std::vector<Block> layers);

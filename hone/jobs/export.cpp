@@ -17,8 +17,8 @@ namespace hone {
 namespace {
 
 // Returns whether modules.json has a pooling module, so that texts become vectors.
-bool gives_vectors(const std::string& model) {
-  if (is_fresh(model)) return false;
+bool produces_embeddings(const std::string& model) {
+  if (is_new_model(model)) return false;
   const std::vector<ListedModule> modules = read_module_list(find_model(model), json_reader());
   return std::ranges::any_of(modules,
                              [](const ListedModule& module) { return module.name() == "Pooling"; });
@@ -34,7 +34,7 @@ Model with_codes(Model model, Context& context) {
 }
 
 ExportedModel open_exported(const ExportJob& job, Context& context) {
-  if (job.embed || gives_vectors(job.model)) {
+  if (job.embed || produces_embeddings(job.model)) {
     user_check(job.adapter.empty(),
                "`adapter`: adapters come with a head; merge it for embeddings (`hone lora merge`)");
     EmbeddingModel opened = open_embedding_model(job.model, context, job.seed);
@@ -46,19 +46,20 @@ ExportedModel open_exported(const ExportJob& job, Context& context) {
     if (!opened.modules.prompt.empty())
       notes.push_back(fmt::format("put the model's default prompt '{}' in front of every text",
                                   opened.modules.prompt));
-    Graph answers = embedding_graph(opened.source.model, opened.modules);
+    Graph reference_graph = embedding_graph(opened.source.model, opened.modules);
     const TextLimit limit = text_limit(job.check.cut, opened);
-    return {std::move(opened.source), std::move(model),     std::move(graph),
-            std::move(answers),       "sentence_embedding", limit,
+    return {std::move(opened.source), std::move(model),
+            std::move(graph),         std::move(reference_graph),
+            "sentence_embedding",     limit,
             std::move(notes)};
   }
   TextModel source = open_with_adapter(job.model, job.adapter, context, job.seed);
-  if (!is_fresh(job.model)) check_has_head(source, job.model);
+  if (!is_new_model(job.model)) check_has_head(source, job.model);
   Model model = with_codes(source.model, context);
-  Graph graph = forward_graph(model), answers = forward_graph(source.model);
+  Graph graph = forward_graph(model), reference_graph = forward_graph(source.model);
   const TextLimit limit = text_limit(job.check.cut, source);
-  return {std::move(source),  std::move(model), std::move(graph),
-          std::move(answers), "logits",         limit};
+  return {std::move(source),          std::move(model), std::move(graph),
+          std::move(reference_graph), "logits",         limit};
 }
 
 ExportFields export_fields(const ExportJob& job, const ExportForm& form,
@@ -115,24 +116,24 @@ CardCopy exported_card(const ExportJob& job, const ExportedModel& exported, cons
 void complete_folder(const ExportJob& job, ExportedModel& exported, const ExportForm& form,
                      const CardCopy& card, const JobResult& result, const fs::path& folder,
                      Context& context) {
-  Json config = config_beside(exported.model);
+  Json config = external_config(exported.model);
   config.update(form.config);
   write_file(folder / "config.json", to_document(config));
   // No other program reads the fingerprints of training examples, and short texts can be guessed from them.
   exported.source.trained_on.reset();
-  write_beside(exported.source, folder);
+  write_other_files(exported.source, folder);
   // The card of the base has neither the numbers nor the labels of an adapter; the card of a classifier does not
   // describe embeddings.
-  const bool is_of_classes = exported.embeds() && exported.source.modules.empty();
+  const bool is_of_classes = exported.embeds() && exported.source.sentence_folder.empty();
   if (job.adapter.empty() && !is_of_classes)
-    carry_card(exported.source.folder, exported.source.model, card, folder);
+    copy_model_card(exported.source.folder, exported.source.model, card, folder);
   write_report(result, job.invocation, folder, context);
 }
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(ExportTarget) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(ExportTarget) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(ExportTarget::onnx), "onnx"},
       {static_cast<int>(ExportTarget::compressed_tensors), "compressed-tensors"}};
   return kWords;
@@ -181,7 +182,7 @@ const Fields& fields_of(const OnnxGraphResult*) {
 const Fields& fields_of(const ExportedLayersResult*) {
   using E = ExportedLayersResult;
   static const Fields fields = describe<E>(
-      "exported_layers", "Linear layers that compressed-tensors stores alike.",
+      "exported_layers", "Linear layers that compressed-tensors stores in the same layout.",
       field<&E::format>("format", "Name of the layout in compressed-tensors."),
       field<&E::weights>("weights",
                          "Type of the weights, and what shares a scale: int4 in groups of 32."),
@@ -231,8 +232,8 @@ JobResult export_model(const ExportJob& job, Context& context) {
   const ExportForm form = make_form(job, exported, context);
   std::vector<std::string> notes = exported.notes;
   notes.insert(notes.end(), form.notes.begin(), form.notes.end());
-  tell_warnings(context, exported.source.model.warnings);
-  tell_notes(context, notes);
+  print_warnings(context, exported.source.model.warnings);
+  print_notes(context, notes);
   stop_if_interrupted();
 
   const ExportedFiles written = form.write(output ? output->path() : destination);

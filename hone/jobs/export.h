@@ -18,7 +18,7 @@ enum class ExportTarget : std::uint8_t {
   onnx,
   compressed_tensors,  ///< a folder that transformers and vLLM load, with weights in codes
 };
-std::span<const EnumWord> enum_words(ExportTarget target);
+std::span<const EnumName> enum_names(ExportTarget target);
 
 /// A model to export.
 struct ExportJob {

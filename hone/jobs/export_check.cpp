@@ -62,7 +62,7 @@ const Fields& fields_of(const ExportCheckResult*) {
       field<&E::split_examples>("split_examples", Unit::examples, "In the split."),
       field<&E::same_predictions>(
           "same_predictions", Unit::examples,
-          "With the same predicted classes in both; null: the output is no classes."),
+          "With the same predicted classes in both; null: the output has no classes."),
       field<&E::largest_difference>("largest_difference", "Between two numbers of the output."),
       field<&E::largest_value>("largest_value", "Largest magnitude in the output of hone."),
       field<&E::batch_size>("batch_size", Unit::examples, "Per batch."),
@@ -81,8 +81,8 @@ ExportCheckResult check_export(const ExportCheck& check, const TextModel& source
   const ModelFacts& facts = source.model.facts;
   TextRows rows =
       read_text_rows(check.data, check.split, facts.scheme(), source.trained_on, context.pool);
-  tell_notes(context, rows.notes);
-  tell_warnings(context, rows.warnings);
+  print_notes(context, rows.notes);
+  print_warnings(context, rows.warnings);
   const auto in_split = static_cast<std::int64_t>(rows.rows.size());
   if (rows.rows.size() > kMostChecked) rows.rows.resize(kMostChecked);
   std::vector<Example> examples;
@@ -129,7 +129,7 @@ ExportCheckResult check_export(const ExportCheck& check, const TextModel& source
   const auto count = static_cast<double>(set.size());
   ExportCheckResult result{
       .data = check.data.source,
-      .split = rows.part,
+      .split = rows.split,
       .examples = set.size(),
       .split_examples = in_split,
       .largest_difference = apart,

@@ -61,7 +61,7 @@ std::string scheme_text(const Json& scheme) {
 
 NextCommand command_with_transformers(const ExportJob& job, const ExportedModel& exported) {
   const std::string python = shell_word(python_program());
-  if (exported.embeds() && !exported.source.modules.empty())
+  if (exported.embeds() && !exported.source.sentence_folder.empty())
     return {"Embed a text",
             fmt::format("{} -c \"from sentence_transformers import SentenceTransformer as S; "
                         "from transformers import CompressedTensorsConfig as C; print(S('{}', "

@@ -16,8 +16,8 @@ struct ExportedModel {
   TextModel source;
   Model model;  ///< with weights as codes, and LoRA merged
   Graph graph;
-  Graph answers;       ///< of hone's own computation of the same output
-  std::string output;  ///< output name in files: "logits" or "sentence_embedding"
+  Graph reference_graph;  ///< of hone's own computation of the same output
+  std::string output;     ///< output name in files: "logits" or "sentence_embedding"
   TextLimit limit;
   std::vector<std::string> notes = {};  ///< what the files cannot express, in sentences
 

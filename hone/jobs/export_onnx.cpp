@@ -69,7 +69,7 @@ NextCommand next_command(const ExportJob& job, const ExportedModel& exported) {
             fmt::format("{} -c \"import onnxruntime as ort; print([i.name for i in "
                         "ort.InferenceSession('{}').get_inputs()])\"",
                         python, (is_file ? output : output / kModelFile).string())};
-  if (exported.embeds() && !exported.source.modules.empty())
+  if (exported.embeds() && !exported.source.sentence_folder.empty())
     return {"Embed a text",
             fmt::format("{} -c \"from sentence_transformers import SentenceTransformer as S; "
                         "print(S('{}', backend='onnx').encode('a text'))\"",
@@ -128,10 +128,10 @@ ExportForm onnx_form(const ExportJob& job, ExportedModel& exported, Context& con
       written.check_reason = kNoOnnxRuntime;
     } else {
       const ExportCheckResult& check = written.check.emplace(
-          check_export(job.check, exported.source, exported.answers, exported.limit, file, onnx,
-                       exported.output, *python, context));
-      written.basis = {std::string(arithmetic_of_run(exported.answers, context.session())), 0,
-                       check.data, fmt::format("{}: {}", check.split, check.examples_text()),
+          check_export(job.check, exported.source, exported.reference_graph, exported.limit, file,
+                       onnx, exported.output, *python, context));
+      written.basis = {std::string(arithmetic_of_run(exported.reference_graph, context.session())),
+                       0, check.data, fmt::format("{}: {}", check.split, check.examples_text()),
                        "nothing was chosen; outputs of ONNX Runtime and hone were compared"};
     }
     return written;

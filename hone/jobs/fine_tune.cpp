@@ -102,7 +102,7 @@ class Run {
     result.selection = checkpoint_.selection;
     result.class_weights = options_.training.class_weights;
     result.weights_of_step = result.training.steps;
-    if (options_.chooses() && result.selection.best_step != result.training.steps) {
+    if (options_.selects_checkpoint() && result.selection.best_step != result.training.steps) {
       model_.parameters = best_;
       result.weights_of_step = result.selection.best_step;
     }
@@ -135,20 +135,21 @@ class Run {
     Graph step = graph;
     const std::int64_t token_step = context_.session().token_steps.batch;
     prepare_for_gradients(step, context_.session(), token_step);
-    double beside = 0;
+    double other_bytes = 0;
     if (training.gradient_accumulation_steps > 1) {
       add_gradient_sums(step, training.optimizer);
-      beside = bytes_beside(step, update_of_sums(step, training.optimizer));
+      other_bytes = extra_bytes(step, update_of_sums(step, training.optimizer));
     } else {
       add_training_step(step, training.optimizer, context_.session());
     }
     const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
-    const std::int64_t all = whole_steps(most_tokens(lengths_of(data_.train), texts), token_step);
+    const std::int64_t all =
+        whole_steps(largest_batch_tokens(lengths_of(data_.train), texts), token_step);
     check_memory(step, {{'B', texts}, {'S', tokens}, {'T', all}}, context_.session(),
                  model_.parameters,
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
-                 std::nullopt, beside);
+                 std::nullopt, other_bytes);
   }
 
   void resume() {
@@ -158,7 +159,7 @@ class Run {
     checkpoint_ = *found;
     newest_is_proven_ = false;
     log_.resume(checkpoint_.log_lines, checkpoint_.steps);
-    if (!options_.chooses() || checkpoint_.selection.best_step == 0) return;
+    if (!options_.selects_checkpoint() || checkpoint_.selection.best_step == 0) return;
     best_ = model_.parameters;
     remove_optimizer_state(best_);
     load_weights(options_.checkpoints, checkpoint_.selection.best_step, best_);
@@ -211,7 +212,7 @@ class Run {
   ExampleSource examples() const {
     ExampleSource texts = text_examples(data_.train);
     return options_.training.distillation
-               ? with_column(std::move(texts), kParentLogits, options_.parent_logits)
+               ? with_column(std::move(texts), kTeacherLogits, options_.teacher_logits)
                : texts;
   }
 
@@ -224,16 +225,16 @@ class Run {
 
   [[noreturn]] void give_up(const Diverged& diverged) const {
     std::string why = fmt::format("{}: {}; {}", options_.title, diverged.what(),
-                                  diverged.useless_step() == 0
-                                      ? "the weights it began with give no numbers"
+                                  diverged.unusable_step() == 0
+                                      ? "the initial weights give values that are not finite"
                                       : fmt::format("try a lower `learning_rate` than {}",
                                                     options_.training.optimizer.learning_rate));
     if (!saves()) fail("{}", why);
-    remove_checkpoint(options_.checkpoints, diverged.useless_step());
+    remove_checkpoint(options_.checkpoints, diverged.unusable_step());
     const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
     if (!steps.empty())
       why += fmt::format(
-          "\nThe last checkpoint, of step {}, is {}: a model that can be trained on into another "
+          "\nThe last checkpoint, of step {}, is {}: a model that you can train further in another "
           "folder",
           steps.back(), checkpoint_folder(options_.checkpoints, steps.back()).string());
     if (options_.checkpoints.on_diverged) options_.checkpoints.on_diverged(why);
@@ -266,7 +267,7 @@ class Run {
   // Finite weights can still give results that are not numbers.
   static void check_evaluation(const TaskEvaluation& evaluation, std::int64_t step) {
     if (!std::isfinite(evaluation.loss))
-      throw Diverged(step, step, "the loss on the validation part is no number");
+      throw Diverged(step, step, "the loss on the validation split is not finite");
   }
 
   Measurement validate(const Model& model) {
@@ -282,10 +283,10 @@ class Run {
   // long for a terminal, uses abbreviations and then several lines, so that nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
-    std::string whole = stacked(evaluation_parts(e, record, "validation loss", e.figure.text), 0);
+    std::string whole = stacked(evaluation_parts(e, record, "validation loss", e.metric.text), 0);
     if (columns == 0 || display_width(whole) <= columns) return whole;
     return stacked(
-        evaluation_parts(e, record, "val loss", e.figure == kAccuracy ? "acc" : e.figure.text),
+        evaluation_parts(e, record, "val loss", e.metric == kAccuracy ? "acc" : e.metric.text),
         columns);
   }
 
@@ -295,8 +296,8 @@ class Run {
     std::vector<std::string> parts = {options_.title, fmt::format("step {}", grouped(record.step)),
                                       fmt::format("epoch {:.2f}", record.epoch),
                                       fmt::format("{} {:.4f}", loss, e.loss),
-                                      fmt::format("{} {}", figure, display_text(figure_cell(e)))};
-    if (metric_.name != "loss" && metric_.name != e.figure.key)
+                                      fmt::format("{} {}", figure, display_text(metric_cell(e)))};
+    if (metric_.name != "loss" && metric_.name != e.metric.key)
       parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
     parts.push_back(selection.best_step == 0 ? "not at full sparsity yet"
                     : selection.best_step == record.step
@@ -313,7 +314,7 @@ class Run {
 
   void choose(const TaskEvaluation& evaluation, std::int64_t step,
               const ParameterStore& parameters) {
-    if (step < options_.choose_from_step) return;
+    if (step < options_.select_from_step) return;
     Selection& selection = checkpoint_.selection;
     const double value = metric_.value(evaluation);
     const bool better = selection.best_step == 0 || is_better(metric_, value, selection.best_value);
@@ -321,7 +322,7 @@ class Run {
       selection.best_step = step;
       selection.best_value = value;
       selection.without_improvement = 0;
-      if (!options_.chooses()) return;
+      if (!options_.selects_checkpoint()) return;
       best_ = parameters;
       remove_optimizer_state(best_);
       return;
@@ -363,11 +364,10 @@ const Fields& fields_of(const StepLine*) {
   using L = StepLine;
   static const Fields fields = describe<L>(
       "training_step", "A logging step of a training.",
-      field<&L::loss>("loss", Unit::nats, "Mean since the previous line; null: it is no number.")
+      field<&L::loss>("loss", Unit::nats, "Mean since the previous line; null: not finite.")
           .or_null(),
-      field<&L::grad_norm>("grad_norm",
-                           "Norm of all gradients of the last step before clipping; null: it is "
-                           "no number.")
+      field<&L::grad_norm>(
+          "grad_norm", "Norm of all gradients of the last step before clipping; null: not finite.")
           .or_null(),
       field<&L::learning_rate>("learning_rate", "Of the last step."),
       field<&L::epoch>("epoch", "Epochs so far."),
@@ -393,25 +393,22 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTune
   HONE_ASSERT(data.train.task == task, "texts of {} for a model of {}", to_string(data.train.task),
               to_string(task));
   if (task == Task::single_label) check_labels(data.train.labels, model.facts.class_count());
-  user_check(
-      !options.chooses() || data.validation.size() > 0,
-      "`load_best_model_at_end` and `early_stopping_patience` choose on the validation part, "
-      "and there is none; leave `validation_split` above 0");
+  user_check(!options.selects_checkpoint() || data.validation.size() > 0,
+             "`load_best_model_at_end` and `early_stopping_patience` need a validation split, and "
+             "there is none; set `validation_split` above 0");
   const Metric& metric = metric_of(task, options);
+  user_check(!metric.of_two_classes || model.facts.class_count() == 2,
+             "`metric_for_best_model`: {} is defined for two classes, and the model has {}; use "
+             "accuracy, loss, f1_macro or f1_weighted",
+             options.metric_for_best_model, model.facts.class_count());
   user_check(
-      !metric.of_two_classes || model.facts.class_count() == 2,
-      "`metric_for_best_model`: {} is defined for two classes, the model tells {} apart; take "
-      "accuracy, loss, f1_macro or f1_weighted",
-      options.metric_for_best_model, model.facts.class_count());
-  user_check(options.class_weights.empty() || task == Task::single_label,
-             "`class_weights` weigh classes of which each text has one; the task is {}: leave them "
-             "out",
-             to_string(task));
-  user_check(
-      options.training.label_smoothing_factor == 0 || task == Task::single_label,
-      "`label_smoothing_factor` moves a share of the one class of a text to all classes; the "
-      "task is {}: leave it out",
+      options.class_weights.empty() || task == Task::single_label,
+      "`class_weights` supports single_label_classification only, and the task is {}; leave it out",
       to_string(task));
+  user_check(options.training.label_smoothing_factor == 0 || task == Task::single_label,
+             "`label_smoothing_factor` supports single_label_classification only, and the task is "
+             "{}; leave it out",
+             to_string(task));
   FineTuneOptions whole = options;
   whole.training.class_weights =
       class_weights(options.class_weights, data.train.labels, model.facts.labels);
@@ -424,7 +421,7 @@ Options options_of(const FineTuneOptions*) {
       Heading::training,
       {option<&FineTuneOptions::training, &TrainingOptions::epochs>("num_train_epochs,epochs",
                                                                     "passes over the training data")
-           .from(0, kMostEpochs),
+           .from(0, kMaxEpochs),
        option<&FineTuneOptions::training, &TrainingOptions::max_steps>(
            "max_steps", "optimizer steps, instead of epochs (0: use epochs)")
            .from(0)
@@ -506,7 +503,7 @@ Options options_of(const FineTuneOptions*) {
        option<&FineTuneOptions::class_weights>(
            "class_weights", "loss weight of each class: balanced, or one number per class")
            .takes({.shown = "balanced|LIST",
-                   .words = [] { return std::vector<std::string>{"balanced"}; }})
+                   .choices = [] { return std::vector<std::string>{"balanced"}; }})
            .rare(),
        option<&FineTuneOptions::training, &TrainingOptions::label_smoothing_factor>(
            "label_smoothing_factor", "label smoothing of the training loss")

@@ -43,7 +43,7 @@ struct FineTuneOptions {
   std::string class_weights = {};  ///< see `class_weights`
   /// Factor of the learning rate from each layer to the one below it; 1: none. See `layer_rates`.
   double layerwise_lr_decay = 1;
-  Tensor parent_logits = {};  ///< f32 (training texts, classes), for `training.distillation`
+  Tensor teacher_logits = {};  ///< f32 (training texts, classes), for `training.distillation`
   CheckpointOptions checkpoints = {};
   /// See `TrainingCallbacks::before_step`.
   std::function<void(std::int64_t, ParameterStore&)> before_step = {};
@@ -51,9 +51,9 @@ struct FineTuneOptions {
   std::function<bool(std::int64_t step, const TaskEvaluation&)> on_evaluation = {};
   /// Evaluations before this step are shown but neither selected nor counted, because the model has not reached its
   /// final form.
-  std::int64_t choose_from_step = 0;
+  std::int64_t select_from_step = 0;
 
-  bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
+  bool selects_checkpoint() const { return load_best_model_at_end || early_stopping_patience > 0; }
 };
 
 Options options_of(const FineTuneOptions*);

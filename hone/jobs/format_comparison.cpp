@@ -17,7 +17,7 @@ Cell snr_cell(double snr_db) { return std::isnan(snr_db) ? Cell(absent) : real(s
 CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
                             CompressOptions options) {
   options.plan = uniform_plan(graph, choice.formats);
-  options.calibration.heed_objections = false;  // the cost is measured anyway
+  options.calibration.check_objections = false;  // the cost is measured anyway
   return options;
 }
 
@@ -35,7 +35,7 @@ std::optional<std::size_t> fewest_bits(const std::vector<FormatResult>& results)
     return std::pair(model.average_weight_bits, -model.comparison->snr_db);
   };
   for (std::size_t i = 0; i < results.size(); ++i)
-    if (results[i].model.verdict->kept() && (!best || rank(i) < rank(*best))) best = i;
+    if (results[i].model.verdict->within_limit() && (!best || rank(i) < rank(*best))) best = i;
   return best;
 }
 
@@ -58,7 +58,7 @@ FormatChoice parse_choice(std::string_view text, const FormatTable& formats) {
            .weight = parse_optional_format(text.substr(0, slash), formats)}};
 }
 
-std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
+std::vector<FormatChoice> default_format_choices(const FormatTable& formats) {
   std::vector<FormatChoice> choices;
   for (const char* text : {"bf16",
                            "fp16",
@@ -95,8 +95,8 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
                             const std::vector<FormatChoice>& choices,
                             const CompressOptions& options, Context& context) {
   const std::int64_t batch_size = options.fine_tune.eval_batch_size;
-  const EncodedSet& examples = choice_part(data).examples;
-  const Graph graph = plain_graph(model);
+  const EncodedSet& examples = choice_split(data).examples;
+  const Graph graph = unquantized_graph(model);
   FormatStudy study{
       .choice = begin_choice(model, data, batch_size, context), .results = {}, .chosen = {}};
   for (const FormatChoice& choice : choices) {
@@ -104,7 +104,7 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
     const Model quantized = compress(model, data, own, context);
     study.results.push_back(
         {choice,
-         compared(quantized, choice.label, study.choice.parent, examples, batch_size, context),
+         compared(quantized, choice.label, study.choice.baseline, examples, batch_size, context),
          planned_size(graph, own.plan).bits / 8,
          measure_noise(model, own.plan, data.train, own.calibration, context)});
   }
@@ -138,7 +138,7 @@ Table choice_table(const FormatStudy& study) {
   std::vector<Column> columns = {{"format", "Format"},
                                  {"average_weight_bits", "Bits per weight"},
                                  {"packed_bytes", "If packed"}};
-  for (Column& column : figure_columns(study.choice.parent.evaluation.figure))
+  for (Column& column : metric_columns(study.choice.baseline.evaluation.metric))
     columns.push_back(std::move(column));
   for (const Column& column : {Column{"weight_snr_db", "Weights (dB)"},
                                {"input_snr_db", "Inputs (dB)"},
@@ -149,20 +149,20 @@ Table choice_table(const FormatStudy& study) {
   const auto add = [&](const std::string& label, Cell size, const ComparedModel& model,
                        const std::vector<OperandNoise>& noise) {
     std::vector<Cell> row = {label, bits(model.average_weight_bits), std::move(size)};
-    for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
+    for (Cell& cell : metric_cells(model)) row.push_back(std::move(cell));
     for (const Operand operand : {Operand::weight, Operand::input, Operand::output})
       row.push_back(snr_cell(mean_snr_db(noise, operand)));
     row.emplace_back(model.arithmetic);
     table.add_row(std::move(row));
   };
-  add("fp32", absent, parent_row(study.choice, study.choice.parent), {});
+  add("fp32", absent, baseline_row(study.choice, study.choice.baseline), {});
   for (const FormatResult& r : study.results)
     add(r.choice.label, bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), r.model, r.noise);
   return table;
 }
 
 std::vector<ComparedModel> compared_models(const FormatStudy& study) {
-  std::vector<ComparedModel> models = {parent_row(study.choice, study.choice.parent)};
+  std::vector<ComparedModel> models = {baseline_row(study.choice, study.choice.baseline)};
   for (const FormatResult& result : study.results) models.push_back(result.model);
   return models;
 }
@@ -226,9 +226,9 @@ std::string least_text(const std::vector<const FormatResult*>& best) {
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
   const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
-                    within =
-                        fmt::format("to keep the {} within {:.2f} points",
-                                    study.choice.parent.evaluation.figure.text, 100 * kUsualMargin),
+                    within = fmt::format("to keep the {} within {:.2f} points",
+                                         study.choice.baseline.evaluation.metric.text,
+                                         100 * kDefaultMargin),
                     basis = fmt::format(
                         "; on {}{}.", study.choice.made_on(),
                         count > 1
@@ -264,7 +264,8 @@ const Fields& fields_of(const FormatChoiceResult*) {
       field<&F::format>("format", "The choice: FORMAT, or WEIGHTS/INPUTS."),
       field<&F::average_weight_bits>("average_weight_bits", Unit::bits, kWeightBitsMeaning),
       field<&F::arithmetic>("arithmetic", kArithmeticMeaning), inlined<&F::measured>(),
-      field<&F::comparison>("comparison", "Beside the baseline; null: it is that."),
+      field<&F::comparison>("comparison",
+                            "Compared with the baseline; null: this is the baseline."),
       field<&F::packed_bytes>("packed_bytes", Unit::bytes,
                               "Of all parameters, if packed; null: the baseline."),
       field<&F::weight_snr_db>("weight_snr_db", Unit::decibels,
@@ -291,7 +292,7 @@ std::vector<FormatChoiceResult> format_choices(const FormatStudy& study,
                     .input_snr_db = mean_snr_db(noise, Operand::input),
                     .output_snr_db = mean_snr_db(noise, Operand::output)});
   };
-  add(parent_row(study.choice, study.choice.parent), {});
+  add(baseline_row(study.choice, study.choice.baseline), {});
   for (const FormatResult& r : study.results) {
     add(r.model, r.noise);
     rows.back().packed_bytes = static_cast<std::int64_t>(std::ceil(r.bytes));
@@ -303,12 +304,12 @@ namespace {
 
 double bits_of(const FormatResult& result) { return result.model.average_weight_bits; }
 double snr_of(const FormatResult& result) { return result.model.comparison->snr_db; }
-bool has_place(const FormatResult& result) { return std::isfinite(snr_of(result)); }
+bool has_finite_snr(const FormatResult& result) { return std::isfinite(snr_of(result)); }
 
 std::string without_place(const std::vector<FormatResult>& results) {
   std::vector<std::string> names;
   for (const FormatResult& result : results)
-    if (!has_place(result)) names.push_back(result.choice.label);
+    if (!has_finite_snr(result)) names.push_back(result.choice.label);
   if (names.empty()) return "";
   return fmt::format("Not in the figure, because their margin SNR is not finite: {}.",
                      fmt::join(names, ", "));
@@ -324,7 +325,7 @@ Point point_of(const FormatResult& result) {
 std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
   std::vector<Point> points, front;
   for (const FormatResult& result : results)
-    if (has_place(result)) points.push_back(point_of(result));
+    if (has_finite_snr(result)) points.push_back(point_of(result));
   std::ranges::stable_sort(points, {}, [](const Point& p) { return std::pair(p.x, -p.y); });
   for (const Point& point : points)
     if (front.empty() || point.y > front.back().y) front.push_back(point);
@@ -332,7 +333,7 @@ std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
 }
 
 std::string snr_name(const FormatStudy& study) {
-  return study.choice.parent.evaluation.figure == kAccuracy ? "margin SNR" : "output SNR";
+  return study.choice.baseline.evaluation.metric == kAccuracy ? "margin SNR" : "output SNR";
 }
 
 Figure front_figure(const FormatStudy& study) {
@@ -353,7 +354,7 @@ Figure front_figure(const FormatStudy& study) {
     Series series{
         .label = to_string(conclusion), .draw = Draw::points, .with_names = true, .tone = tone};
     for (const FormatResult& result : study.results)
-      if (has_place(result) && result.model.verdict->conclusion == conclusion)
+      if (has_finite_snr(result) && result.model.verdict->conclusion == conclusion)
         series.points.push_back(point_of(result));
     if (!series.points.empty()) panel.series.push_back(std::move(series));
   }
@@ -371,8 +372,8 @@ constexpr const char* kNote =
 }  // namespace
 
 void fill_document(const FormatStudy& study, Document& document) {
-  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kUsualMargin,
-                                        study.choice.parent.evaluation.figure.text);
+  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kDefaultMargin,
+                                        study.choice.baseline.evaluation.metric.text);
   document.evidence = fmt::format("{}", fmt::join(choice_findings(study), " "));
   if (!study.chosen) {
     document.tone = Tone::unclear;
@@ -387,14 +388,14 @@ void fill_document(const FormatStudy& study, Document& document) {
   document.tone = Tone::good;
   document.headline = fmt::format("{} needs the fewest bits ({:.4g} per weight) within {}",
                                   chosen.choice.label, chosen.model.average_weight_bits, limit);
-  document.key_figures = chosen_figures(study.choice, {&chosen.model});
+  document.key_figures = chosen_facts(study.choice, {&chosen.model});
 }
 
 Section choice_section(const FormatStudy& study, const std::optional<fs::path>& stem,
                        std::vector<std::string>& notes) {
   Section section{"", {PageTable{choice_table(study), candidates_caption(study.choice) + "."}}};
   if (study.choice.warning.empty()) section.blocks.push_back(reported_block(study.choice));
-  if (!stem || std::ranges::count_if(study.results, has_place) < 2) return section;
+  if (!stem || std::ranges::count_if(study.results, has_finite_snr) < 2) return section;
   section.blocks.push_back(figure_block(
       front_figure(study), *stem,
       "Margin signal-to-noise ratio against bits per weight, a point for each format, and the "

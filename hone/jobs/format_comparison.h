@@ -18,7 +18,7 @@ struct FormatChoice {
 FormatChoice parse_choice(std::string_view text, const FormatTable& formats);
 
 /// The default choices: one of each kind, at 8 bits and below.
-std::vector<FormatChoice> usual_choices(const FormatTable& formats);
+std::vector<FormatChoice> default_format_choices(const FormatTable& formats);
 
 struct FormatResult {
   FormatChoice choice;

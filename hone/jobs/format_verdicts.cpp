@@ -43,7 +43,7 @@ std::string verdicts_text(const std::vector<OperandNoise>& noise) {
   for (const OperandNoise& one : noise) ++counts[verdict_of(one.noise)];
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts) {
-    const std::string word(word_of(verdict));
+    const std::string word(enum_name(verdict));
     if (static_cast<std::size_t>(count) == noise.size())
       return count == 1 ? word : fmt::format("all {} {}", count, word);
     parts.push_back(fmt::format("{} {}", count, word));
@@ -110,8 +110,8 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
   return verdicts;
 }
 
-std::span<const EnumWord> enum_words(NoiseVerdict) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(NoiseVerdict) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(NoiseVerdict::exact), "exact"},
       {static_cast<int>(NoiseVerdict::accurate), "accurate"},
       {static_cast<int>(NoiseVerdict::clipped), "clipped"},
@@ -210,11 +210,11 @@ std::vector<LayersInFormat> layers_by_format(const FormatVerdicts& verdicts) {
 
 }  // namespace
 
-Table formats_taken(const FormatVerdicts& verdicts) {
+Table formats_table(const FormatVerdicts& verdicts) {
   return headed_table(layers_by_format(verdicts));
 }
 
-Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
+Table operand_verdict_table(const FormatVerdicts& verdicts, std::size_t most_rows) {
   Table table({{"layer", "Layer"},
                {"operand", "Operand"},
                {"format", "Format"},
@@ -234,7 +234,7 @@ Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows) {
         {layer, std::string(to_string(operand)), to_string(format), snr_or_none(noise.snr_db()),
          percent(noise.clipped_share(), 2), percent(noise.flushed_share(), 2),
          spread > 0 ? real(static_cast<double>(noise.smallest_step) / spread, 3) : Cell(absent),
-         one.has_zero ? "has a code" : "no code", std::string(word_of(verdict_of(noise))),
+         one.has_zero ? "has a code" : "no code", std::string(enum_name(verdict_of(noise))),
          one.better ? Cell(to_string(*one.better)) : Cell(absent),
          one.better ? snr_or_none(one.noise_with_better.snr_db()) : Cell(absent)});
   }

@@ -35,7 +35,7 @@ FormatVerdicts judge_formats(const Model& unrounded, std::vector<std::string> la
 /// the values are beyond the format's range, and more than become zero; flushed to zero: at least 1% become zero;
 /// coarse: all others.
 enum class NoiseVerdict : std::uint8_t { exact, accurate, clipped, flushed, coarse };
-std::span<const EnumWord> enum_words(NoiseVerdict);
+std::span<const EnumName> enum_names(NoiseVerdict);
 NoiseVerdict verdict_of(const Noise& noise);
 
 /// The layers with one format, and the errors of their weights or inputs.
@@ -65,8 +65,8 @@ FormatVerdictsResult format_verdicts_result(const FormatVerdicts& verdicts);
 
 /// Returns the formats of the layers with counts, and the errors of their weights and inputs: mean SNR, shares clipped
 /// and flushed to zero, and the verdicts.
-Table formats_taken(const FormatVerdicts& verdicts);
+Table formats_table(const FormatVerdicts& verdicts);
 /// Returns a row for each operand: format, SNR, shares clipped and flushed, the smallest step relative to the spread of
 /// the values, whether there is a code for 0, verdict, and the better format. At most `most_rows`; 0: all.
-Table operand_verdicts(const FormatVerdicts& verdicts, std::size_t most_rows);
+Table operand_verdict_table(const FormatVerdicts& verdicts, std::size_t most_rows);
 }  // namespace hone

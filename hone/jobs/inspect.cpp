@@ -45,7 +45,7 @@ std::vector<ModuleParametersResult> module_results(const InspectResult& result) 
 
 // Returns the names of the model's outputs; empty without a head of its own.
 std::vector<std::string> labels_of(const Model& model) {
-  return model.fresh_head() ? std::vector<std::string>() : model.facts.labels;
+  return model.has_untrained_head() ? std::vector<std::string>() : model.facts.labels;
 }
 
 // "2 classes: bad, good"
@@ -186,9 +186,8 @@ InspectFields fields_for(const InspectResult& result, const InspectJob& job, std
 std::size_t verify_files(const std::string& folder) {
   const std::optional<FolderRecord> record = read_record(folder);
   user_check(record.has_value() && !record->files.empty(),
-             "`verify`: {} has no record of finished work, which lists the files; give an output "
-             "folder of hone{}",
-             folder, record_fault(folder).empty() ? "" : " (" + record_fault(folder) + ")");
+             "`verify`: {} has no record of its files; give an output folder of hone{}", folder,
+             record_fault(folder).empty() ? "" : " (" + record_fault(folder) + ")");
   std::string list;
   std::vector<ChangedFile> changed = changed_files(folder, *record);
   const bool shipped =
@@ -196,18 +195,17 @@ std::size_t verify_files(const std::string& folder) {
   if (shipped) std::erase_if(changed, [](const auto& file) { return file.path == kTrainedOnFile; });
   for (const ChangedFile& file : changed)
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", printable(file.path), file.change);
-  user_check(
-      changed.empty(),
-      "{}: {} of {} files are not as they were written: {}; copy the folder again from an intact "
-      "copy, or make it again",
-      folder, changed.size(), record->files.size(), list);
+  user_check(changed.empty(),
+             "{}: {} of {} files differ from their record: {}; restore the folder from an intact "
+             "copy, or run the job again",
+             folder, changed.size(), record->files.size(), list);
   return record->files.size() - (shipped ? 1 : 0);
 }
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(BitCount) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(BitCount) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(BitCount::stored), "stored"},
       {static_cast<int>(BitCount::width_and_fraction), "width_and_fraction"}};
   return kWords;
@@ -229,7 +227,7 @@ const Fields& fields_of(const ModuleParametersResult*) {
 const Fields& fields_of(const InputLimitsResult*) {
   using L = InputLimitsResult;
   static const Fields fields = describe<L>(
-      "input_limits", "Inputs that a model takes.",
+      "input_limits", "Inputs of a model.",
       field<&L::tokens>("tokens", Unit::tokens,
                         "Maximum per text, special tokens included; null for images."),
       field<&L::vocabulary>("vocabulary", Unit::tokens,
@@ -270,7 +268,7 @@ const Fields& fields_of(const InspectFields*) {
       field<&I::architecture>("architecture", "The model_type of its config.json."),
       field<&I::labels>("labels", "The classes by their number; empty without a head."),
       field<&I::task>("task", "The problem_type of its config.json; null: it has none."),
-      field<&I::limits>("limits", "Inputs that it takes."),
+      field<&I::limits>("limits", "Limits of its inputs."),
       field<&I::history>("history", "Passes that changed its graph, in order."),
       field<&I::history_complete>("history_complete", "False: passes before these are unknown."),
       field<&I::graph>("graph", "The training graph in its text form."),
@@ -306,8 +304,7 @@ const Fields& fields_of(const InspectFields*) {
           "training_peak_value_bytes", Unit::bytes,
           "Peak of the intermediate values of a training step, gradients included."),
       field<&I::verified_files>("verified_files",
-                                "Number of files that are as they were written; null without "
-                                "--verify."));
+                                "Number of files that match their record; null without --verify."));
   return fields;
 }
 
@@ -316,7 +313,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   std::optional<std::int64_t> verified;
   if (job.verify) verified = static_cast<std::int64_t>(verify_files(job.model));
   const TextModel source = open_model(job.model, context, job.seed);
-  tell_warnings(context, source.model.warnings);
+  print_warnings(context, source.model.warnings);
   const ModelFacts& facts = source.model.facts;
   const std::int64_t tokens = tokens_of_run(job.tokens, facts.limits);
   Graph training = source.model.graph;
@@ -333,8 +330,8 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.modules = parameters_by_module(training);
   result.totals = total_parameters(training);
   result.inference = cost(inference, bindings);
-  result.bits = average_bits(plain_graph(source.model), standing_plan(source.model.graph), bindings,
-                             job.bit_count);
+  result.bits = average_bits(unquantized_graph(source.model), current_plan(source.model.graph),
+                             bindings, job.bit_count);
   result.zeros = zeros_of(source.model, context.session());
   if (result.totals.trainable > 0) add_training_step(training, {}, context.session());
   result.training_step = cost(training, bindings);
@@ -352,8 +349,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
       fmt::format("{} parameters, {}, {} GFLOP for inference of {}", grouped(result.totals.all()),
                   human_bytes(static_cast<double>(result.inference.parameter_bytes)),
                   three_digits(result.flops / 1e9), run_size_text(job.batch, tokens, facts.limits));
-  if (verified)
-    document.evidence = fmt::format("All {} files are as they were written.", *verified);
+  if (verified) document.evidence = fmt::format("All {} files match their record.", *verified);
   document.sections = {
       {"",
        {Paragraph{facts_text(source)}, Preformatted{graph_history_text(facts.history)},

@@ -29,7 +29,7 @@ struct InspectJob {
   std::uint64_t seed = 42;
 };
 
-std::span<const EnumWord> enum_words(BitCount);
+std::span<const EnumName> enum_names(BitCount);
 
 /// Parameters of a module in the result.
 struct ModuleParametersResult {

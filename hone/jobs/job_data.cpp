@@ -39,8 +39,8 @@ Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& k
                                                    .max_train_samples = data.max_train_samples,
                                                    .max_eval_samples = data.max_eval_samples,
                                                    .record = record});
-  tell_notes(context, splits.source.notes);
-  tell_warnings(context, splits.source.warnings);
+  print_notes(context, splits.source.notes);
+  print_warnings(context, splits.source.warnings);
   return splits;
 }
 
@@ -49,9 +49,9 @@ Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& fa
   return load_splits(data, seed, KnownLabels{facts.task(), facts.labels}, record, use, context);
 }
 
-MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
-                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
-                            Context& context, DataIdentity& identity) {
+EvaluationExamples load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
+                                 const ModelFacts& facts, const std::optional<TrainedOn>& record,
+                                 Context& context, DataIdentity& identity) {
   JobData whole = data;
   whole.options.split = split;
   // A single file is one split: no validation examples are drawn from data that is only measured.
@@ -61,32 +61,32 @@ MeasuredTexts load_measured(const JobData& data, const std::string& split, std::
       load_splits(whole, seed, facts, split == "all" ? std::optional<TrainedOn>() : record,
                   DataUse::measurement, context);
   identity = splits.identity;
-  return measured_texts(splits, split, record);
+  return evaluation_examples(splits, split, record);
 }
 
-void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
-                 std::vector<std::string>& notes) {
-  const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
-  std::vector<std::string> told = {"choices are made on " + describe(choice)};
-  if (choice.facts.part != reported.facts.part)
-    told.push_back("what is chosen is measured once on " + describe(reported));
-  told.push_back(unknown);
-  std::erase(told, "");
-  tell_notes(context, told);
-  notes.insert(notes.end(), told.begin(), told.end());
+void report_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
+                   std::vector<std::string>& notes) {
+  const MeasuredSplit &choice = data.measured_choice(), &reported = data.measured;
+  std::vector<std::string> messages = {"choices are made on " + describe(choice)};
+  if (choice.facts.split != reported.facts.split)
+    messages.push_back("the chosen one is evaluated once on " + describe(reported));
+  messages.push_back(unknown);
+  std::erase(messages, "");
+  print_notes(context, messages);
+  notes.insert(notes.end(), messages.begin(), messages.end());
 }
 
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
-                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           const std::string& split, std::uint64_t seed, MetricsOf metrics_of,
                            Context& context, std::vector<std::string>& notes,
-                           const LookAtTexts& look) {
-  const bool fresh = is_fresh(name);
+                           const TextInspector& inspect) {
+  const bool fresh = is_new_model(name);
   JobData asked = data;
   asked.options.split = split;
   const ModelFacts& facts = source.model.facts;
   // The outputs of a random head have no meaning yet, so any class can be any output.
-  const bool untrained =
-      !fresh && source.model.fresh_head() && facts.unnamed() && facts.task() == Task::single_label;
+  const bool untrained = !fresh && source.model.has_untrained_head() &&
+                         facts.has_default_labels() && facts.task() == Task::single_label;
   const KnownLabels known = fresh       ? known_labels(name)
                             : untrained ? KnownLabels{.task = facts.task()}
                                         : KnownLabels{facts.task(), facts.labels};
@@ -101,43 +101,44 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   warnings.push_back(truncation_warning(data.cut));
-  const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
+  const EvaluationExamples measured = evaluation_examples(splits, split, source.trained_on);
   EncodedSplits encoded =
       encode_splits(source, splits, measured, source.trained_on, data.cut, context, warnings);
-  if (look) look(splits.source, measured, warnings);
+  if (inspect) inspect(splits.source, measured, warnings);
   std::erase(warnings, "");
-  tell_warnings(context, warnings);
+  print_warnings(context, warnings);
   for (const std::vector<std::string>& lines :
        {splits.source.notes, splits.source.warnings, warnings})
     notes.insert(notes.end(), lines.begin(), lines.end());
   const std::string unknown = unknown_texts(name, source.trained_on);
-  if (figures == FiguresOf::one_model) {
-    tell_measured(encoded.measured, {unknown}, context, notes);
+  if (metrics_of == MetricsOf::one_model) {
+    report_measured_split(encoded.measured, {unknown}, context, notes);
   } else {
-    tell_choice(encoded, unknown, context, notes);
+    report_choice(encoded, unknown, context, notes);
   }
   return encoded;
 }
 
-void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
-                   const Context& context, std::vector<std::string>& notes) {
-  std::vector<std::string> told = {"measured on " + describe(part)};
-  told.insert(told.end(), unknown.begin(), unknown.end());
-  std::erase(told, "");
-  tell_notes(context, told);
-  notes.insert(notes.end(), told.begin(), told.end());
+void report_measured_split(const MeasuredSplit& split, const std::vector<std::string>& unknown,
+                           const Context& context, std::vector<std::string>& notes) {
+  std::vector<std::string> messages = {"measured on " + describe(split)};
+  messages.insert(messages.end(), unknown.begin(), unknown.end());
+  std::erase(messages, "");
+  print_notes(context, messages);
+  notes.insert(notes.end(), messages.begin(), messages.end());
 }
 
 std::optional<TrainedOn> known_record(const std::string& model) {
-  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_encoder(model));
+  return is_new_model(model) ? TrainedOn{} : read_trained_on(find_encoder(model));
 }
 
 KnownLabels known_labels(const std::string& model) {
   const ModelFacts facts = facts_of_model(model);
   KnownLabels known{.task = facts.problem_type};
   if (facts.class_count() == 1) known.task = facts.task();
-  if (is_fresh(model) || (facts.unnamed() && !has_trained_head(find_encoder(model)))) return known;
-  if (!facts.unnamed()) known.task = facts.task();
+  if (is_new_model(model) || (facts.has_default_labels() && !has_trained_head(find_encoder(model))))
+    return known;
+  if (!facts.has_default_labels()) known.task = facts.task();
   known.names = facts.labels;
   return known;
 }
@@ -163,7 +164,7 @@ Options options_of(const DataOptions*) {
            .rare(),
        option<&DataOptions::form, &TableForm::encoding>(
            "encoding", "encoding of text files, such as latin-1; by default utf-8")
-           .takes({.shown = "NAME", .words = common_encodings})
+           .takes({.shown = "NAME", .choices = common_encodings})
            .checked([](const std::string& name) {
              return is_text_encoding(name) ? std::string()
                                            : fmt::format(
@@ -195,7 +196,7 @@ Options label_map_option() {
       Heading::data,
       {option<&DataOptions::label_map>("label_map",
                                        "rename labels: neg=NEGATIVE,... (ids: class numbers)")
-           .takes({.shown = "ids|LIST", .words = [] { return std::vector<std::string>{"ids"}; }})
+           .takes({.shown = "ids|LIST", .choices = [] { return std::vector<std::string>{"ids"}; }})
            .rare()}};
 }
 

@@ -50,39 +50,40 @@ Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& k
 Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
 
-/// Loads the split called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
-MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
-                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
-                            Context& context, DataIdentity& identity);
+/// Loads the split called `split` (see `evaluation_examples`) of data that is only measured, by a model with this
+/// record.
+EvaluationExamples load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
+                                 const ModelFacts& facts, const std::optional<TrainedOn>& record,
+                                 Context& context, DataIdentity& identity);
 
 /// The subject of a job's metrics, which determines their split.
-enum class FiguresOf {
+enum class MetricsOf {
   one_model,  ///< on the measured split
   candidates  ///< on the split where choices are made; the chosen one once on the measured split
 };
 
 /// Receives the texts of all splits and those of the test split, and can add warnings.
-using LookAtTexts =
-    std::function<void(const DataSet&, const MeasuredTexts&, std::vector<std::string>&)>;
+using TextInspector =
+    std::function<void(const DataSet&, const EvaluationExamples&, std::vector<std::string>&)>;
 
 /// Loads and encodes the data for compressing a model called `name`, with the split called `split` (see
-/// `measured_texts`) as its test split. Fresh weights first get the classes of the data, as for training. Notes and
-/// warnings about model and data go to the context and are appended to `notes` for a report. `look` sees the texts
-/// before they are freed.
+/// `evaluation_examples`) as its test split. Fresh weights first get the classes of the data, as for training. Notes
+/// and warnings about model and data go to the context and are appended to `notes` for a report. `inspect` sees the
+/// texts before they are freed.
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
-                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           const std::string& split, std::uint64_t seed, MetricsOf metrics_of,
                            Context& context, std::vector<std::string>& notes,
-                           const LookAtTexts& look = {});
+                           const TextInspector& inspect = {});
 
 /// Reports to the context on which split a candidate is chosen, on which it is measured, and what is `unknown` about
 /// them (see `unknown_texts`). Appends the same to `notes`.
-void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
-                 std::vector<std::string>& notes);
+void report_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
+                   std::vector<std::string>& notes);
 
 /// Reports to the context which split is measured, and what is `unknown` about it (see `unknown_texts`). Appends both
 /// to `notes`.
-void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
-                   const Context& context, std::vector<std::string>& notes);
+void report_measured_split(const MeasuredSplit& split, const std::vector<std::string>& unknown,
+                           const Context& context, std::vector<std::string>& notes);
 
 /// Returns the record of the model's training data, if it is known.
 std::optional<TrainedOn> known_record(const std::string& model);

@@ -24,7 +24,7 @@ OptionDef split_option(std::string_view meaning) {
                       .one_of({"train", "validation", "test", "all"})
                       .shown("SPLIT")
                       .under(Heading::data);
-  row.open_with = "data";
+  row.unrestricted_by = "data";
   return row;
 }
 

@@ -28,7 +28,7 @@ std::string JobOutput::name_of(const fs::path& part, const fs::path& temporary) 
   return part == temporary ? own : own + "/" + part.lexically_relative(temporary).string();
 }
 
-std::string free_name(const std::string& folder, std::string_view ending) {
+std::string unused_name(const std::string& folder, std::string_view ending) {
   const fs::path path = fs::path(folder) / "";  // with exactly one slash at its end
   const std::string stem = fmt::format("{}{}", path.parent_path().string(), ending);
   std::string name = stem;
@@ -45,9 +45,9 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& a,
           .write_model =
               [&source](const Model& model, const fs::path& to) {
                 save_model(model, to);
-                write_beside(source, to);
+                write_other_files(source, to);
               },
-          .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
+          .on_diverged = [&output](const std::string& why) { output.abandon(why); }};
 }
 
 std::function<CheckpointOptions(const std::string&)> checkpoints_by_name(const JobResume& arguments,
@@ -78,7 +78,7 @@ Options options_of(const JobResume*) {
                .from(0)
                .rare(),
            option<&JobResume::save_total_limit>("save_total_limit",
-                                                "newest checkpoints to keep, beside the best one")
+                                                "newest checkpoints to keep, besides the best one")
                .from(1)
                .rare(),
            option<&JobResume::save_optimizer_state>(

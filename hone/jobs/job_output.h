@@ -41,7 +41,7 @@ Options options_of(const JobOutput*);
 Options report_output();
 
 /// Returns the name of a folder beside this one that does not exist yet: "small-4-bits", or "small-4-bits-2".
-std::string free_name(const std::string& folder, std::string_view ending);
+std::string unused_name(const std::string& folder, std::string_view ending);
 
 /// Returns options for checkpoints in `folder`, a part of `output`. Each is a model folder with the tokenizer and
 /// training record of `source`. If training diverges, `output` is given up. Both must outlive the result.

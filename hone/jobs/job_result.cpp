@@ -113,9 +113,9 @@ const Fields& fields_of(const SettingsFields*) {
   using S = SettingsFields;
   static const Fields fields = describe<S>(
       "settings.json",
-      "How a job was run: in every output folder. `results.json` beside it is what the command "
-      "prints.",
-      field<&S::command_line>("command_line", "A command line that does the same again."),
+      "How a job was run, in every output folder. `results.json` in the same folder contains the "
+      "result.",
+      field<&S::command_line>("command_line", "A command line that repeats the job."),
       field<&S::settings>("settings",
                           "Every argument with its value, given or default; flags are booleans."),
       field<&S::device>("device",
@@ -133,23 +133,23 @@ std::string data_text(const std::string& source, const DataIdentity& identity) {
 
 Basis basis_without_texts(std::string_view arithmetic) {
   return {std::string(arithmetic), 0, "none: no text was read", "none",
-          "nothing was chosen, and no answer was measured"};
+          "nothing was chosen or evaluated"};
 }
 
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds) {
   std::string splits;
-  for (const PartFacts& facts : data.identity.parts)
-    splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", facts.part, grouped(facts.rows));
+  for (const SplitFacts& facts : data.identity.splits)
+    splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", facts.split, grouped(facts.rows));
   splits += " texts";
   if (data.validation.size() > 0)
     splits += fmt::format("; validation: {}", data.validation_source.text);
-  for (const PartFacts& facts : data.identity.parts)
-    if (!facts.sample.empty() && facts.part != "validation")
-      splits += fmt::format("; {}: {}", facts.part, facts.sample);
+  for (const SplitFacts& facts : data.identity.splits)
+    if (!facts.sample.empty() && facts.split != "validation")
+      splits += fmt::format("; {}: {}", facts.split, facts.sample);
   const char* protocol = data.protocol != Protocol::honest
                              ? "choices are made on the test split, so its numbers are too good"
-                         : data.measured.facts.part == "validation"
+                         : data.measured.facts.split == "validation"
                              ? "choices are made on the validation split, and so are results"
                              : "choices are made on the validation split";
   return {std::move(arithmetic), seeds, data_text(source, data.identity), splits, protocol};

@@ -50,7 +50,7 @@ std::string operation_text(const Node& node) {
 // ---- a single operation, with numbers for symbols
 
 /// Parameters of the model remain parameters.
-struct LoneOperation {
+struct SingleOperation {
   Graph graph;
   NamedTensors inputs = {};
   ParameterStore parameters = {};
@@ -78,9 +78,9 @@ Tensor drawn_operand(const Type& type, const std::string& name, std::uint64_t se
   return values.cast(type.dtype);
 }
 
-LoneOperation alone(const Node& node, const Bindings& bindings, const OpTable& ops,
-                    std::uint64_t seed) {
-  LoneOperation lone{.graph = Graph(ops)};
+SingleOperation single_operation(const Node& node, const Bindings& bindings, const OpTable& ops,
+                                 std::uint64_t seed) {
+  SingleOperation single{.graph = Graph(ops)};
   std::vector<Value> operands;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Node& given = *node.inputs()[i].node;
@@ -88,11 +88,11 @@ LoneOperation alone(const Node& node, const Bindings& bindings, const OpTable& o
     const std::string name = fmt::format("operand.{}", i);
     Tensor tensor = drawn_operand(type, name, seed);
     if (given.kind() == NodeKind::parameter) {
-      operands.push_back(lone.graph.add_parameter(name, type, given.role(), /*trainable=*/false));
-      lone.parameters.set(name, std::move(tensor));
+      operands.push_back(single.graph.add_parameter(name, type, given.role(), /*trainable=*/false));
+      single.parameters.set(name, std::move(tensor));
     } else {
-      operands.push_back(lone.graph.add_input(name, type));
-      lone.inputs.emplace(name, std::move(tensor));
+      operands.push_back(single.graph.add_input(name, type));
+      single.inputs.emplace(name, std::move(tensor));
     }
   }
   Attributes attributes;
@@ -102,22 +102,22 @@ LoneOperation alone(const Node& node, const Bindings& bindings, const OpTable& o
                              ? value
                              : Attribute(with_numbers({DType::f32, *shape}, bindings).shape));
   }
-  Node& only = lone.graph.add_node(node.op().name, operands, attributes, "only");
+  Node& only = single.graph.add_node(node.op().name, operands, attributes, "only");
   for (std::size_t i = 0; i < only.types().size(); ++i)
-    lone.graph.set_output(fmt::format("y.{}", i), only.result(static_cast<int>(i)));
-  return lone;
+    single.graph.set_output(fmt::format("y.{}", i), only.result(static_cast<int>(i)));
+  return single;
 }
 
 /// A single operation, ready to run with a library's kernels.
-class LoneRunner {
+class SingleOperationRunner {
  public:
-  LoneRunner(const LoneOperation& lone, const Library& library, const Session& session,
-             Device& device)
+  SingleOperationRunner(const SingleOperation& single, const Library& library,
+                        const Session& session, Device& device)
       : inputs_(),
-        parameters_(lone.parameters.on(device)),
+        parameters_(single.parameters.on(device)),
         device_(device),
-        interpreter_(lone.graph, library, session.pool, device) {
-    for (const auto& [name, tensor] : lone.inputs) inputs_.emplace(name, tensor.on(device));
+        interpreter_(single.graph, library, session.pool, device) {
+    for (const auto& [name, tensor] : single.inputs) inputs_.emplace(name, tensor.on(device));
   }
 
   NamedTensors run() { return interpreter_.run(inputs_, parameters_); }
@@ -178,13 +178,13 @@ void check_results(KernelCheck& check, const Node& node, const KernelCheckJob& j
   for (const auto& [batch, tokens] : sizes) {
     stop_if_interrupted();
     const Bindings bindings = {{'B', batch}, {'S', tokens}, {'T', batch * tokens}};
-    const LoneOperation lone = alone(node, bindings, session.library.ops, job.seed);
-    LoneRunner reference(lone, libraries.references, session, cpu());
-    LoneRunner own(lone, session.library, session, session.device);
+    const SingleOperation single = single_operation(node, bindings, session.library.ops, job.seed);
+    SingleOperationRunner reference(single, libraries.references, session, cpu());
+    SingleOperationRunner own(single, session.library, session, session.device);
     const NamedTensors expected = reference.run();
     KernelAtSizes at{.bindings = bindings, .own = error_of(own.run(), expected)};
     if (fast_kernel(libraries.program.kernels, call_site(node), session.device) != nullptr) {
-      LoneRunner built_in(lone, libraries.program, session, session.device);
+      SingleOperationRunner built_in(single, libraries.program, session, session.device);
       at.built_in = error_of(built_in.run(), expected);
       if (check.sizes.empty())
         check.times =
@@ -200,15 +200,16 @@ std::string unchecked_reason(const Node& node) {
   for (const Type& type : node.input_types())
     if (!is_half(type.dtype) && type.dtype != DType::f32 && type.dtype != DType::i64 &&
         type.dtype != DType::boolean)
-      return fmt::format("operands of {} are not drawn", info(type.dtype).name);
+      return fmt::format("random operands of {} are not supported", info(type.dtype).name);
   return "";
 }
 
-KernelCheck check_on(const Kernel& kernel, const Node& node, const AskedOperation& asked,
+KernelCheck check_on(const Kernel& kernel, const Node& node, const CheckedOperation& checked,
                      const KernelCheckJob& job, const CheckLibraries& libraries,
                      const Session& session) {
-  KernelCheck check{
-      .kernel = std::string(kernel.name), .device = std::string(kernel.device), .asked = asked};
+  KernelCheck check{.kernel = std::string(kernel.name),
+                    .device = std::string(kernel.device),
+                    .operation = checked};
   const CallSite site = call_site(node);
   const Kernel* other = fast_kernel(libraries.program.kernels, site, session.device);
   check.built_in = other == nullptr ? "reference" : std::string(other->name);
@@ -224,7 +225,7 @@ KernelCheck check_on(const Kernel& kernel, const Node& node, const AskedOperatio
 
 }  // namespace
 
-bool KernelCheck::is_right() const {
+bool KernelCheck::is_correct() const {
   return std::ranges::all_of(
       sizes, [](const KernelAtSizes& at) { return at.own.share <= kKernelTolerance; });
 }
@@ -237,17 +238,19 @@ std::vector<KernelCheck> check_plugin_kernels(const KernelCheckJob& job, Context
   std::vector<KernelCheck> checks;
   for (const Kernel* kernel : plugin_kernels(session.library)) {
     if (kernel->device != session.device.kind()) continue;
-    std::map<std::pair<std::string, std::string>, AskedOperation> asked;  // by graph and operation
+    std::map<std::pair<std::string, std::string>, CheckedOperation>
+        checked;  // by graph and operation
     std::map<std::pair<std::string, std::string>, const Node*> nodes;
     for (const auto& [name, graph] : graphs)
       for (const Node* node : graph.operations(kernel->op)) {
         const std::pair key{name, operation_text(*node)};
         nodes.emplace(key, node);
-        AskedOperation& one = asked.try_emplace(key, name, node->name(), key.second).first->second;
+        CheckedOperation& one =
+            checked.try_emplace(key, name, node->name(), key.second).first->second;
         ++one.nodes;
       }
     for (const auto& [key, node] : nodes)
-      checks.push_back(check_on(*kernel, *node, asked.at(key), job, libraries, session));
+      checks.push_back(check_on(*kernel, *node, checked.at(key), job, libraries, session));
   }
   return checks;
 }

@@ -12,7 +12,7 @@
 namespace hone {
 
 /// Operations of a graph that look the same to a kernel: their types, with symbols, and attributes are equal.
-struct AskedOperation {
+struct CheckedOperation {
   std::string graph;  ///< name of the graph: "training step"
   std::string node;   ///< the first such node
   std::string text;   ///< "gelu [B, S, 512] {approximate="none"}"
@@ -34,7 +34,7 @@ struct KernelAtSizes {
 
 struct KernelCheck {
   std::string kernel, device;
-  AskedOperation asked;
+  CheckedOperation operation;
   std::string refusal = {};    ///< why the kernel does not accept them; empty: it does
   bool chosen = false;         ///< whether it runs them, as the first kernel that accepts them
   std::string built_in = {};   ///< the kernel that runs them without this one
@@ -43,10 +43,10 @@ struct KernelCheck {
   std::optional<TimesInTurn> times = {};  ///< before: built-in, after: plugin; at the first sizes
 
   /// Returns whether all errors are within `kKernelTolerance` of the largest result, as required of hone's own kernels.
-  bool is_right() const;
+  bool is_correct() const;
 };
 inline constexpr double kKernelTolerance = 1e-5;
-/// `AskedOperation::graph` for the inference graph.
+/// `CheckedOperation::graph` for the inference graph.
 inline constexpr const char* kInferenceGraph = "inference";
 /// The same without fusion.
 inline constexpr const char* kUnfusedGraph = "inference, nothing fused";

@@ -36,7 +36,7 @@ std::string arithmetic_of_kernel(const Kernel& kernel) {
 void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& kernels,
               const std::vector<const Kernel*>& own, const std::string& device) {
   for (const Kernel& kernel : kernels) {
-    if (!is_row_of(kernel, op) || (!device.empty() && kernel.device != device)) continue;
+    if (!implements_op(kernel, op) || (!device.empty() && kernel.device != device)) continue;
     const bool of_plugin = std::ranges::any_of(
         own, [&](const Kernel* one) { return one->run == kernel.run && one->name == kernel.name; });
     rows.push_back({.operation = std::string(op.name),
@@ -79,7 +79,7 @@ NodeKernel kernel_of(const Node& node, const Session& session) {
                  .arithmetic = kernel == nullptr ? "fp64" : arithmetic_of_kernel(*kernel),
                  .prepares = kernel != nullptr && kernel->prepare != nullptr};
   row.refused =
-      refusals_of(kernel_answers(session.library.kernels, call_site(node), session.device));
+      refusals_of(kernel_candidates(session.library.kernels, call_site(node), session.device));
   return row;
 }
 
@@ -106,8 +106,8 @@ std::vector<const Kernel*> plugin_kernels(const Library& library) {
   return others;
 }
 
-std::span<const EnumWord> enum_words(Layout) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Layout::dense), "dense"},
+std::span<const EnumName> enum_names(Layout) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(Layout::dense), "dense"},
                                         {static_cast<int>(Layout::matrices), "matrices"},
                                         {static_cast<int>(Layout::rows), "rows"},
                                         {static_cast<int>(Layout::strided), "strided"}};
@@ -130,7 +130,7 @@ const Fields& fields_of(const KernelRow*) {
                             "Of its products: fp32, fp64 of references, or the type of codes.",
                             "Arithmetic"),
       field<&K::prepares>("prepares", "It prepares constant weights once.", "Weights prepared"),
-      field<&K::workspace>("workspace", "It needs memory beside its results.", "Workspace"),
+      field<&K::workspace>("workspace", "It needs memory in addition to its results.", "Workspace"),
       field<&K::origin>("origin", "hone, or plugin.", "Origin"));
   return fields;
 }
@@ -150,11 +150,11 @@ const Fields& fields_of(const KernelRefusal*) {
   return fields;
 }
 
-std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers) {
+std::vector<KernelRefusal> refusals_of(const std::vector<KernelCandidate>& candidates) {
   std::vector<KernelRefusal> refusals;
-  for (const KernelAnswer& answer : answers)
-    if (!answer.refusal.empty())
-      refusals.push_back({std::string(answer.kernel->name), std::string(answer.refusal)});
+  for (const KernelCandidate& candidate : candidates)
+    if (!candidate.refusal.empty())
+      refusals.push_back({std::string(candidate.kernel->name), std::string(candidate.refusal)});
   return refusals;
 }
 

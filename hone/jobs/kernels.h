@@ -17,7 +17,7 @@ namespace hone {
 /// Returns the kernels of a library that come from plugins.
 std::vector<const Kernel*> plugin_kernels(const Library& library);
 
-std::span<const EnumWord> enum_words(Layout);
+std::span<const EnumName> enum_names(Layout);
 
 /// A kernel of an operation.
 struct KernelRow {
@@ -56,8 +56,8 @@ struct KernelRefusal {
 };
 const Fields& fields_of(const KernelRefusal*);
 
-/// Selects the refusals among the answers of kernels.
-std::vector<KernelRefusal> refusals_of(const std::vector<KernelAnswer>& answers);
+/// Selects the refusals among these candidates.
+std::vector<KernelRefusal> refusals_of(const std::vector<KernelCandidate>& candidates);
 /// Returns "name: reason; …"; absent if there are none.
 Cell refusals_cell(const std::vector<KernelRefusal>& refusals);
 

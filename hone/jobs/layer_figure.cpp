@@ -124,10 +124,11 @@ std::vector<Block> layer_figure(std::vector<LayerBar> bars, const std::string& t
   if (all < 2) return {};
   const std::vector<std::string> layers = noisiest(bars, kMostLayers);
   const std::string which =
-      layers.size() < all ? fmt::format("; the {} of {} layers that keep least", layers.size(), all)
-                          : "";
+      layers.size() < all
+          ? fmt::format("; the {} of {} layers with the lowest ratio", layers.size(), all)
+          : "";
   return {figure_block(drawn(bars, layers, title + which), stem,
-                       "A bar for each layer: the signal-to-noise ratio of what it reads", notes)};
+                       "A bar for each layer: the signal-to-noise ratio of its operands", notes)};
 }
 
 }  // namespace hone

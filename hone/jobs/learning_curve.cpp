@@ -34,7 +34,7 @@ const Json* first_evaluation(const TrainingLog& log) {
 
 MetricName figure_in(const TrainingLog& log) {
   const Json* evaluation = first_evaluation(log);
-  return evaluation == nullptr ? kAccuracy : figure_of(*evaluation);
+  return evaluation == nullptr ? kAccuracy : main_metric_of(*evaluation);
 }
 
 Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
@@ -60,7 +60,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
                 .panels = {{.title = added.empty() ? "Loss" : capitalized(training),
                             .x = epochs,
                             .y = {.label = "Loss"},
-                            .series = scattered_curve(training + of_each, losses.points)}},
+                            .series = smoothed_curve(training + of_each, losses.points)}},
                 .width = 1000};
   if (figure.panels[0].series.size() > 1) {
     figure.panels[0].series.back().draw = Draw::smooth;  // no evaluations are marked on it

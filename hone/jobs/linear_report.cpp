@@ -17,9 +17,10 @@ const Fields& fields_of(const LinearTimes*) {
       "A linear layer with a number of rows in one implementation, timed in turn with the others. "
       "What was not measured is null.",
       field<&L::rows>("rows", "Of x: examples times tokens."),
-      field<&L::way>("impl",
-                     "fp32, bf16: weight and values are floats; packed: the weight is stored in "
-                     "codes; native: x is rounded to codes too, in every run."),
+      field<&L::implementation>(
+          "impl",
+          "fp32, bf16: weight and values are floats; packed: the weight is stored in "
+          "codes; native: x is rounded to codes too, in every run."),
       field<&L::format>("format", "Of the weight; null: it is in floats."),
       field<&L::input_format>("input_format", "Of x; null: it is in floats."),
       field<&L::not_run>("not_run", "Why there are no times; null: there are."),
@@ -106,7 +107,7 @@ const Fields& fields_of(const SparseBreakEven*) {
       "sparse_break_even",
       "From which share of zeros on a sparse kernel is faster than the dense product.",
       field<&S::rows>("rows", "Of x: examples times tokens."),
-      field<&S::way>("impl", "As in `times`."),
+      field<&S::implementation>("impl", "As in `times`."),
       field<&S::format>("format", "Of the weight; null: it is in floats."),
       field<&S::block>("block", "As in `times`."),
       field<&S::sparsities>("sparsities", "Sparsities that were measured."),
@@ -120,16 +121,16 @@ const Fields& fields_of(const SparseBreakEven*) {
   return fields;
 }
 
-std::span<const EnumWord> enum_words(ProductWay) {
-  static constexpr EnumWord words[] = {{static_cast<int>(ProductWay::fp32), "fp32"},
-                                       {static_cast<int>(ProductWay::bf16), "bf16"},
-                                       {static_cast<int>(ProductWay::packed), "packed"},
-                                       {static_cast<int>(ProductWay::native), "native"}};
+std::span<const EnumName> enum_names(LinearImplementation) {
+  static constexpr EnumName words[] = {{static_cast<int>(LinearImplementation::fp32), "fp32"},
+                                       {static_cast<int>(LinearImplementation::bf16), "bf16"},
+                                       {static_cast<int>(LinearImplementation::packed), "packed"},
+                                       {static_cast<int>(LinearImplementation::native), "native"}};
   return words;
 }
 
 std::string LinearTimes::name() const {
-  std::string text(to_string(way));
+  std::string text(to_string(implementation));
   if (format) text += " " + *format;
   return text;
 }
@@ -221,7 +222,7 @@ std::vector<FastestLinear> fastest_linears(const std::vector<LinearTimes>& all) 
 // memory"
 std::string linear_text(const LinearTimes& one) {
   std::string text = fmt::format("{}, {} ms", one.name(), three_digits(one.median_ms));
-  if (one.speedup && (one.is_sparse() || one.way != ProductWay::fp32))
+  if (one.speedup && (one.is_sparse() || one.implementation != LinearImplementation::fp32))
     text += ", " + paired_speedup_text(*one.speedup);
   if (!*one.in_cache)
     text += fmt::format(", {} of the bandwidth of memory", share_text(one.share_of_bandwidth()));
@@ -236,7 +237,8 @@ std::string case_text(const LinearTimes& one) {
 
 // "fastest with 1 row is native int(bits=8): 0.00889 ms, 2.13× faster than fp32"
 std::string fastest_text(const LinearTimes& one) {
-  const bool compares = one.speedup && (one.is_sparse() || one.way != ProductWay::fp32);
+  const bool compares =
+      one.speedup && (one.is_sparse() || one.implementation != LinearImplementation::fp32);
   return fmt::format(
       "fastest with {} is {}: {} ms{}", case_text(one), one.name(), three_digits(one.median_ms),
       compares ? ", " + speedup_headline(*one.speedup, one.is_sparse() ? "dense fp32" : "fp32")
@@ -327,7 +329,7 @@ std::string faster_from_text(const SparseBreakEven& one, bool is_noisy) {
 // Returns whether a speedup behind the break-even is noisy.
 bool is_noisy(const SparseBreakEven& even, const std::vector<LinearTimes>& all) {
   return std::ranges::any_of(all, [&](const LinearTimes& one) {
-    return one.is_sparse() && one.rows == even.rows && one.way == even.way &&
+    return one.is_sparse() && one.rows == even.rows && one.implementation == even.implementation &&
            one.format == even.format && one.block == even.block && one.over_dense &&
            one.over_dense->noisy();
   });
@@ -340,7 +342,9 @@ std::vector<Block> break_even_blocks(const BenchLinearFields& bench) {
     if (first.rows != bench.break_evens.front().rows) break;
     std::vector<std::string> shown, not_shown;
     for (const SparseBreakEven& one : bench.break_evens) {
-      if (one.way != first.way || one.format != first.format || one.block != first.block) continue;
+      if (one.implementation != first.implementation || one.format != first.format ||
+          one.block != first.block)
+        continue;
       if (one.sparsity)
         shown.push_back(faster_from_text(one, is_noisy(one, bench.times)));
       else
@@ -348,9 +352,9 @@ std::vector<Block> break_even_blocks(const BenchLinearFields& bench) {
     }
     std::string text = fmt::format(
         "{}, zeros {}, {} inputs, {} outputs, {}: ",
-        LinearTimes{.way = first.way, .format = first.format}.name(),
+        LinearTimes{.implementation = first.implementation, .format = first.format}.name(),
         first.block == "weights" ? "as single weights" : "in blocks of " + first.block,
-        grouped(bench.inputs), grouped(bench.outputs), ran_on(bench.device, bench.threads));
+        grouped(bench.inputs), grouped(bench.outputs), processor_text(bench.device, bench.threads));
     if (!shown.empty()) text += fmt::format("faster than dense {}", fmt::join(shown, ", "));
     if (!not_shown.empty())
       text += fmt::format("{}not shown to be faster than dense at the highest sparsity with {}",
@@ -391,7 +395,7 @@ Document linear_document(const BenchLinearFields& bench, const Peak& bandwidth, 
                          bool on_host) {
   const std::vector<LinearTimes>& all = bench.times;
   const std::vector<FastestLinear> fastest = fastest_linears(all);
-  const std::string where = ran_on(bench.device, bench.threads);
+  const std::string where = processor_text(bench.device, bench.threads);
   Document document{.title = fmt::format("{} on {}", bench.what, where),
                     .headline = linear_headline(fastest.front(), capitalized(bench.what))};
   if (bench.interrupted) document.headline += ", incomplete";

@@ -16,8 +16,9 @@ std::int64_t LinearVariant::bytes(const LinearJob& job, std::int64_t rows) const
   return weight_bytes + value_bytes * (job.outputs + rows * (job.inputs + job.outputs));
 }
 
-LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& bias) {
-  LinearVariant variant{.way = way};
+LinearVariant dense_variant(LinearImplementation implementation, const Tensor& weight,
+                            const Tensor& bias) {
+  LinearVariant variant{.implementation = implementation};
   variant.operands = {{"weight", weight.cast(variant.values())},
                       {"bias", bias.cast(variant.values())}};
   variant.weight_bytes = static_cast<std::int64_t>(variant.operands[0].second.size_bytes());
@@ -27,14 +28,15 @@ LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& 
 namespace {
 
 // `is_sparse`: the product skips zeros of the weight.
-LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& weight,
-                            const Tensor& bias, bool is_sparse, Context& context) {
-  LinearVariant variant{.way = way, .format = format};
+LinearVariant coded_variant(LinearImplementation implementation, const Format& format,
+                            const Tensor& weight, const Tensor& bias, bool is_sparse,
+                            Context& context) {
+  LinearVariant variant{.implementation = implementation, .format = format};
   variant.objection = packing_objection(format, weight.sizes());
-  if (variant.objection.empty() && way == ProductWay::native)
-    variant.objection = native_objection(format);
+  if (variant.objection.empty() && implementation == LinearImplementation::native)
+    variant.objection = native_unsupported_reason(format);
   if (!variant.objection.empty()) return variant;
-  if (way == ProductWay::native)
+  if (implementation == LinearImplementation::native)
     variant.input_format = native_input(format, context.library.formats);
   const std::vector<Tensor> state =
       calibrate_tensor(format, weight.sizes(), weight.values<float>());
@@ -55,9 +57,11 @@ LinearVariant coded_variant(ProductWay way, const Format& format, const Tensor& 
 
 LinearVariant sparse_variant(const LinearVariant& of, const Tensor& zeroed, const Tensor& bias,
                              Context& context) {
-  if (has_codes(of.way)) return coded_variant(of.way, *of.format, zeroed, bias, true, context);
-  LinearVariant variant{.way = of.way, .operands = {{"weight", zeroed}, {"bias", bias}}};
-  variant.sparse = sparse_floats(of.way, zeroed, context.pool);
+  if (has_codes(of.implementation))
+    return coded_variant(of.implementation, *of.format, zeroed, bias, true, context);
+  LinearVariant variant{.implementation = of.implementation,
+                        .operands = {{"weight", zeroed}, {"bias", bias}}};
+  variant.sparse = sparse_floats(of.implementation, zeroed, context.pool);
   variant.weight_bytes = variant.sparse->bytes;
   return variant;
 }
@@ -70,10 +74,10 @@ void add_sparse_variants(std::vector<LinearVariant>& variants, const LinearJob& 
   std::map<std::tuple<double, std::int64_t, std::int64_t>, Tensor> zeroed;
   const std::vector<LinearVariant> dense = variants;
   for (const LinearVariant& one : dense) {
-    if (!has_sparse_kernel(one.way, one.format ? &*one.format : nullptr, weight.sizes(),
+    if (!has_sparse_kernel(one.implementation, one.format ? &*one.format : nullptr, weight.sizes(),
                            context.library.formats))
       continue;
-    const PruneBlock block = job.block.value_or(block_of_kernels(one.way));
+    const PruneBlock block = job.block.value_or(default_sparse_block(one.implementation));
     for (const double sparsity : job.sparsities) {
       Tensor& values = zeroed[{sparsity, block.rows, block.columns}];
       if (!values.defined()) values = with_zeros(weight, sparsity, block);
@@ -98,13 +102,13 @@ std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& w
     on_made();
     stop_if_interrupted();
   };
-  for (const ProductWay way : job.ways) {
-    if (!has_codes(way)) {
-      add(dense_variant(way, weight, bias));
+  for (const LinearImplementation implementation : job.implementations) {
+    if (!has_codes(implementation)) {
+      add(dense_variant(implementation, weight, bias));
       continue;
     }
     for (const Format& format : job.formats)
-      add(coded_variant(way, format, weight, bias, false, context));
+      add(coded_variant(implementation, format, weight, bias, false, context));
   }
   add_sparse_variants(variants, job, weight, bias, on_made, context);
   return variants;
@@ -116,10 +120,10 @@ Value add_linear(Graph& graph, const LinearVariant& variant, const LinearJob& jo
                  const std::vector<Value>& operands, const Session& session) {
   std::vector<Value> inputs = {x};
   inputs.insert(inputs.end(), operands.begin(), operands.end());
-  if (!has_codes(variant.way)) return graph.add("linear", std::move(inputs));
+  if (!has_codes(variant.implementation)) return graph.add("linear", std::move(inputs));
   Attributes attributes = {{"format", *variant.format},
                            {"shape", Shape{Dim(job.outputs), Dim(job.inputs)}}};
-  if (variant.way == ProductWay::packed)
+  if (variant.implementation == LinearImplementation::packed)
     return graph.add("packed_linear", std::move(inputs), std::move(attributes));
   attributes.set("input_format", *variant.input_format);
   // Without an encoder for the format, the product rounds its inputs itself.
@@ -132,7 +136,7 @@ Value add_linear(Graph& graph, const LinearVariant& variant, const LinearJob& jo
 }  // namespace
 
 Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int64_t count,
-                    bool gives_y, const Session& session) {
+                    bool has_output, const Session& session) {
   Graph graph(session.library.ops);
   const Value x =
       graph.add_parameter("x", {variant.values(), {Dim::of_symbol('B'), Dim(job.inputs)}},
@@ -148,7 +152,7 @@ Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int
     }
     y = add_linear(graph, variant, job, x, operands, session);
   }
-  if (gives_y) graph.set_output("y", y);
+  if (has_output) graph.set_output("y", y);
   return graph;
 }
 
@@ -164,13 +168,13 @@ ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, D
 
 std::string missing_kernel(const Graph& graph, const Session& session) {
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    const std::vector<KernelAnswer> answers =
-        kernel_answers(session.library.kernels, call_site(*node), session.device);
-    if (!answers.empty() && answers.back().refusal.empty()) continue;
+    const std::vector<KernelCandidate> candidates =
+        kernel_candidates(session.library.kernels, call_site(*node), session.device);
+    if (!candidates.empty() && candidates.back().refusal.empty()) continue;
     std::string text =
         fmt::format("no kernel of {} on {}", node->op().name, to_string(session.device));
-    for (const KernelAnswer& answer : answers)
-      text += fmt::format("; {}: {}", answer.kernel->name, answer.refusal);
+    for (const KernelCandidate& candidate : candidates)
+      text += fmt::format("; {}: {}", candidate.kernel->name, candidate.refusal);
     return text;
   }
   return "";

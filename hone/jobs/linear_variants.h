@@ -16,13 +16,14 @@
 namespace hone {
 
 /// Returns whether the weight is stored in codes.
-inline bool has_codes(ProductWay way) {
-  return way == ProductWay::packed || way == ProductWay::native;
+inline bool has_codes(LinearImplementation implementation) {
+  return implementation == LinearImplementation::packed ||
+         implementation == LinearImplementation::native;
 }
 
 /// An implementation with its weight on the host.
 struct LinearVariant {
-  ProductWay way = ProductWay::fp32;
+  LinearImplementation implementation = LinearImplementation::fp32;
   std::optional<Format> format = {}, input_format = {};
   std::string objection = {};  ///< why it is not supported; empty: it is
   /// In the order that the product reads them: weight and bias, or codes, shared codes, bias and states.
@@ -32,13 +33,16 @@ struct LinearVariant {
   std::optional<SparseWeight> sparse = {};
 
   /// Returns the type of x and y.
-  DType values() const { return way == ProductWay::bf16 && !sparse ? DType::bf16 : DType::f32; }
+  DType values() const {
+    return implementation == LinearImplementation::bf16 && !sparse ? DType::bf16 : DType::f32;
+  }
   /// Returns the bytes of weight, bias, x and y.
   std::int64_t bytes(const LinearJob& job, std::int64_t rows) const;
 };
 
 /// Returns an fp32 or bf16 variant.
-LinearVariant dense_variant(ProductWay way, const Tensor& weight, const Tensor& bias);
+LinearVariant dense_variant(LinearImplementation implementation, const Tensor& weight,
+                            const Tensor& bias);
 /// Returns every implementation of the job; those in codes once for each format. They are followed by a sparse variant
 /// for every sparsity of the job, for each implementation that has a sparse kernel on the device. Calls `on_made` after
 /// each. Throws `Interrupted`.
@@ -47,9 +51,9 @@ std::vector<LinearVariant> linear_variants(const LinearJob& job, const Tensor& w
                                            Context& context);
 
 /// Makes a graph with `count` linears of the same x, each with its own parameters. x is a parameter, because inputs are
-/// copied to a GPU in every run. With `gives_y` the last result is an output, which is copied likewise.
+/// copied to a GPU in every run. With `has_output` the last result is an output, which is copied likewise.
 Graph linears_graph(const LinearVariant& variant, const LinearJob& job, std::int64_t count,
-                    bool gives_y, const Session& session);
+                    bool has_output, const Session& session);
 /// Returns `count` copies of the operands on the device. On the host a weight that is mapped from a file or has a
 /// sparse kernel is shared instead, because kernels copy it when they lay it out.
 ParameterStore linears_store(const LinearVariant& variant, std::int64_t count, Device& device);

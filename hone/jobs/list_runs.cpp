@@ -40,7 +40,7 @@ void add_curves(const Figure& figure, const Context& context, Section& section) 
                    "Loss and validation metric of the runs against epochs", figure.title});
   } catch (const UserError& error) {
     section.blocks.push_back(Paragraph{fmt::format("The figure was not drawn: {}", error.what())});
-    tell_warnings(context, {fmt::format("the figure was not drawn: {}", error.what())});
+    print_warnings(context, {fmt::format("the figure was not drawn: {}", error.what())});
   }
 }
 
@@ -90,7 +90,7 @@ JobResult list_runs(const RunsJob& job, const Context& context) {
   const Runs runs = read_runs(job.folders);
   RankedRuns ranked = rank_runs(runs, job.sort, job.reverse);
   for (const SkippedPath& one : runs.skipped)
-    tell_warnings(context, {fmt::format("skipped {}: {}", one.path, one.reason)});
+    print_warnings(context, {fmt::format("skipped {}: {}", one.path, one.reason)});
   user_check(!ranked.rows.empty(), "there is no output folder among them");
   std::vector<std::string> common;
   const Table table = runs_table(ranked, job.columns, common);

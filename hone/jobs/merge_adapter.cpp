@@ -13,15 +13,14 @@ namespace {
 
 constexpr std::string_view kRoundedAgain =
     "the merged weights were rounded to the model's formats again, so predictions differ from "
-    "those "
-    "of the adapter beside the model";
+    "those with the unmerged adapter";
 
 }  // namespace
 
 const Fields& fields_of(const MergeFields*) {
   using M = MergeFields;
   static const Fields fields = describe<M>(
-      "lora", "An adapter merged into its model; before: the adapter beside the model.",
+      "lora", "An adapter merged into its model; before: the unmerged adapter.",
       inlined<&M::change>(), field<&M::adapter>("adapter", "The adapter as it was named."),
       field<&M::lora>("lora", "Size of the adapter."),
       field<&M::rounded_again>("rounded_again",
@@ -38,7 +37,7 @@ JobResult merge_adapter(const MergeJob& job, Context& context) {
   Document& document = result.document;
   document.title = fmt::format("{} merged into {}", job.adapter, job.model);
   const auto data =
-      load_answer_texts(source, job.model, job.texts, job.seed, context, document.notes);
+      load_evaluation_data(source, job.model, job.texts, job.seed, context, document.notes);
   if (!data) document.notes = source.model.warnings;
   const AdapterSize adapter = adapter_size(source.model, job.adapter);
   const TextModel before = source;
@@ -78,8 +77,8 @@ JobResult merge_adapter(const MergeJob& job, Context& context) {
                    source.model, output.path());
   write_report(result, job.invocation, output.path(), context);
   output.commit();
-  if (!data) tell_warnings(context, document.notes);
-  if (data && rounds) tell_warnings(context, {std::string(kRoundedAgain)});
+  if (!data) print_warnings(context, document.notes);
+  if (data && rounds) print_warnings(context, {std::string(kRoundedAgain)});
   return result;
 }
 

@@ -14,7 +14,7 @@ namespace hone {
 struct MergeJob {
   std::string model;    ///< see `open_model`
   std::string adapter;  ///< folder, see models/adapter.h
-  AnswerTexts texts = {};
+  EvaluationData texts = {};
   JobOutput output;
   std::uint64_t seed = 42;     ///< seed of fresh weights
   Invocation invocation = {};  ///< for the report and the job record

@@ -27,11 +27,12 @@ CardFacts facts_of_training(const SubjectResult& subject, std::uint64_t seed, st
                             std::int64_t weights_of_step) {
   const std::string base = markdown_code(subject.model);
   return {.base = subject.model,
-          .origin = is_fresh(subject.model) ? fmt::format("trained from fresh weights ({})", base)
-                                            : base + " fine-tuned",
+          .origin = is_new_model(subject.model)
+                        ? fmt::format("trained from fresh weights ({})", base)
+                        : base + " fine-tuned",
           .relation = "finetune",
           .data = subject.data,
-          .is_of_data = true,
+          .trained_on_data = true,
           .seed = seed,
           .steps = steps,
           .weights_of_step = weights_of_step};
@@ -49,8 +50,8 @@ CardFacts facts_of_change(const SubjectResult& subject, const BeforeAndAfterResu
 
 std::vector<std::string> about_weights(const Model& model) {
   const bool packed = has_packed_weights(model.graph);
-  return {packed ? "The weights are packed, in the codes of their formats. How fast the model is "
-                   "depends on the processor: `hone bench` tells."
+  return {packed ? "The weights are packed, in the codes of their formats. The speed of the model "
+                   "depends on the CPU; `hone bench` measures it."
           : model.quantization
               ? "It is not smaller or faster yet: weights are stored in fp32, as the values they "
                 "take in their format, and arithmetic is simulated: values are rounded, sums are "
@@ -70,8 +71,8 @@ std::string history_text(const History& history) {
   std::string text;
   if (!history.complete)
     text +=
-        "- passes over its graph: the first are not known, the version of hone that ran them "
-        "kept no history\n";
+        "- passes over its graph: the first are unknown, because the version of hone that ran them "
+        "stored no history\n";
   for (std::size_t i = 0; i < std::min(history.passes.size(), kShown); ++i)
     text += fmt::format("- pass over its graph: {}\n",
                         markdown_code(shorten(history.passes[i], kCharacters)));
@@ -83,10 +84,10 @@ std::string history_text(const History& history) {
 
 namespace {
 
-std::string what_it_does(Task task, const std::string& labels) {
-  if (task == Task::regression) return fmt::format("gives the number {}", labels);
-  if (task == Task::multi_label) return fmt::format("gives any number of the labels {}", labels);
-  return fmt::format("tells {} apart", labels);
+std::string task_sentence(Task task, const std::string& labels) {
+  if (task == Task::regression) return fmt::format("predicts the number {}", labels);
+  if (task == Task::multi_label) return fmt::format("predicts any number of the labels {}", labels);
+  return fmt::format("predicts one of the classes {}", labels);
 }
 
 std::string introduction(const ModelCard& card, const Model& model) {
@@ -96,19 +97,19 @@ std::string introduction(const ModelCard& card, const Model& model) {
                      find_architecture(model.facts.architecture, card.name).title,
                      model.facts.task() == Task::regression ? "regression" : "classifier",
                      model.facts.limits.image ? "images" : "texts", card.facts.origin,
-                     what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
+                     task_sentence(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
 
-std::string what_it_takes(const ModelCard& card) {
-  if (card.takes.empty()) return "";
-  return fmt::format("{}\n- {}\n\n", kTakesTitle, fmt::join(card.takes, "\n- "));
+std::string size_section(const ModelCard& card) {
+  if (card.size_notes.empty()) return "";
+  return fmt::format("{}\n- {}\n\n", kSizeTitle, fmt::join(card.size_notes, "\n- "));
 }
 
 std::vector<std::string> weight_sentences(const CardFacts& facts, const Model& model,
                                           Truncation truncation) {
   if (!facts.weights.empty()) return facts.weights;
   std::vector<std::string> sentences = about_weights(model);
-  if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailElsewhere);
+  if (truncation == Truncation::head_tail) sentences.emplace_back(kHeadTailInOtherPrograms);
   if (facts.in_transformers && !facts.rows.empty()) {
     const auto& [what, here, split] = facts.rows.back();
     const MetricName& metric = here.metric;
@@ -150,7 +151,7 @@ std::string origin(const ModelCard& card, const Model& model) {
 
 std::string to_markdown(const ModelCard& card, const Model& model, const CardCut& cut) {
   return card_metadata(card, model) + "\n" + introduction(card, model) +
-         metrics_section(card.facts) + classes_section(card.facts) + what_it_takes(card) +
+         metrics_section(card.facts) + classes_section(card.facts) + size_section(card) +
          weights_section(weight_sentences(card.facts, model, cut.truncation)) +
          origin(card, model) + limits_section(card.facts, model, cut);
 }

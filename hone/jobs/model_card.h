@@ -35,13 +35,13 @@ struct CardFacts {
       {};  ///< sentences on their storage and the programs that load them; empty: determined by the model
   std::optional<DataResult> data = {};
   std::vector<CardRow> rows = {};  ///< in order; the last one judges the model
-  std::string unmeasured =
-      "It was measured on nothing: the data had no split for that.";  ///< instead of rows
-  std::optional<ComparisonResult> comparison = {};                    ///< with the base
-  std::string caveat = {};  ///< a sentence about the comparison
+  std::string no_metrics_reason =
+      "It was not evaluated: the data had no split for that.";  ///< instead of rows
+  std::optional<ComparisonResult> comparison = {};              ///< with the base
+  std::string caveat = {};                                      ///< a sentence about the comparison
   /// Results in `transformers` on the split of the last row, if they differ from hone's.
   std::optional<EvaluationResult> in_transformers = {};
-  bool is_of_data = false;                 ///< it or its base was trained on the data
+  bool trained_on_data = false;            ///< it or its base was trained on the data
   std::optional<std::uint64_t> seed = {};  ///< empty: nothing is random
   std::int64_t steps = 0;                  ///< of training
   std::optional<std::int64_t> weights_of_step = {};
@@ -63,8 +63,9 @@ struct ModelCard {
   std::string name;          ///< of the model's folder
   std::string command_line;  ///< that reproduces it
   CardFacts facts;
-  std::vector<std::string> takes = {};  ///< sentences: removed parts, parameters, bytes, latency
-  std::int64_t max_seq_length = 0;      ///< token limit of texts; 0: that of the model's folder
+  std::vector<std::string> size_notes =
+      {};                           ///< sentences: removed parts, parameters, bytes, latency
+  std::int64_t max_seq_length = 0;  ///< token limit of texts; 0: that of the model's folder
 };
 
 /// How texts are truncated.
@@ -96,10 +97,10 @@ CardCopy card_copy(const Model& model, std::string name, std::string how);
 
 /// Adapts the card of the model `before` to a copy. Replaces the name and the statements on weights, passes and
 /// programs that load it, and removes size and latency. Keeps the title of a card that hone did not write.
-std::string carried_card(std::string card, const Model& before, const CardCopy& copy);
+std::string adapted_card(std::string card, const Model& before, const CardCopy& copy);
 
 /// Writes the adapted card into `folder` if the model has a card in `from`, which can be empty.
-void carry_card(const fs::path& from, const Model& before, const CardCopy& copy,
-                const fs::path& folder);
+void copy_model_card(const fs::path& from, const Model& before, const CardCopy& copy,
+                     const fs::path& folder);
 
 }  // namespace hone

@@ -49,7 +49,7 @@ void rename(std::string& card, const std::string& name) {
 
 }  // namespace
 
-std::string carried_card(std::string card, const Model& before, const CardCopy& copy) {
+std::string adapted_card(std::string card, const Model& before, const CardCopy& copy) {
   const auto replace = [&](const std::string& from, const std::string& to) {
     if (const std::size_t at = card.find(from); at != std::string::npos && !from.empty())
       card.replace(at, from.size(), to);
@@ -57,7 +57,7 @@ std::string carried_card(std::string card, const Model& before, const CardCopy& 
   replace("library_name: transformers\n", "library_name: hone\n");
   replace("library_name: hone\n", fmt::format("library_name: {}\n", copy.library));
   if (!copy.quantized) replace(format_tags(before), "");
-  erase_section(card, kTakesTitle);
+  erase_section(card, kSizeTitle);
   std::vector<std::string> sentences = copy.weights;
   sentences.insert(sentences.begin(), copy.how);
   const std::string section = weights_section(sentences);
@@ -69,11 +69,11 @@ std::string carried_card(std::string card, const Model& before, const CardCopy& 
   return card;
 }
 
-void carry_card(const fs::path& from, const Model& before, const CardCopy& copy,
-                const fs::path& folder) {
+void copy_model_card(const fs::path& from, const Model& before, const CardCopy& copy,
+                     const fs::path& folder) {
   const fs::path file = from / "README.md";
   if (from.empty() || !path_exists(file)) return;
-  write_file(folder / "README.md", carried_card(read_file(file), before, copy));
+  write_file(folder / "README.md", adapted_card(read_file(file), before, copy));
 }
 
 }  // namespace hone

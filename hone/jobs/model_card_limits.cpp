@@ -26,15 +26,15 @@ std::vector<std::string> limits_of(const CardRow& row, std::string_view kind) {
   std::vector<std::string> lines;
   if (m.samples < kFewTexts)
     lines.push_back(fmt::format(
-        "Its {} was measured on {} {}s only ({} split): 95% intervals of so few are wide, here {}.",
+        "Its {} was measured on only {} {}s ({} split), so the 95% interval is wide: {}.",
         m.metric.text, grouped(m.samples), kind, split, interval_of(m, m.metric.key)));
   if (m.only_predicts)
     lines.push_back(
-        fmt::format("It predicts one class only: every {} of the {} split was taken for {}.", kind,
-                    split, markdown_code(*m.only_predicts)));
+        fmt::format("It predicts only one class: it classified every {} of the {} split as {}.",
+                    kind, split, markdown_code(*m.only_predicts)));
   for (const auto& [label, one] : of_classes_or_labels(m))
     if (one.recall < kRarelyFound)
-      lines.push_back(fmt::format("{} is found in {} of cases ({} split, {} such {}s).",
+      lines.push_back(fmt::format("{} has a recall of only {} ({} split, {} such {}s).",
                                   markdown_code(label), share_text(one.recall), split,
                                   grouped(one.support), kind));
   return lines;
@@ -45,10 +45,9 @@ std::vector<std::string> limit_sentences(const CardFacts& facts, const Model& mo
                                          const CardCut& cut) {
   const std::string_view kind = kind_of_examples(model);
   std::vector<std::string> lines;
-  if (facts.is_of_data && facts.data && facts.data->source.starts_with(kSyntheticPrefix))
+  if (facts.trained_on_data && facts.data && facts.data->source.starts_with(kSyntheticPrefix))
     lines.push_back(
-        "It was trained on generated texts that no person wrote: what it makes of others is not "
-        "known.");
+        "It was trained on generated texts; its quality on texts written by people is unknown.");
   for (const CardRow* row : own_rows(facts))
     for (std::string& line : limits_of(*row, kind)) lines.push_back(std::move(line));
   // Quantization alone does not learn from this data.
@@ -57,36 +56,36 @@ std::vector<std::string> limit_sentences(const CardFacts& facts, const Model& mo
       if (split.split == "train" && split.classes)
         for (const auto& [label, rows] : *split.classes)
           if (rows < kFewOfAClass)
-            lines.push_back(fmt::format("It has seen {} {}s of {} in training.", rows, kind,
+            lines.push_back(fmt::format("It was trained on only {} {}s of {}.", rows, kind,
                                         markdown_code(label)));
-  if (own_rows(facts).empty()) lines.push_back("How well it does was not measured.");
+  if (own_rows(facts).empty()) lines.push_back("It was not evaluated.");
   lines.insert(lines.end(), facts.limits.begin(), facts.limits.end());
   const std::string every =
       model.facts.task() == Task::regression ? "every text gets a number"
       : model.facts.task() == Task::multi_label
-          ? fmt::format("every text gets what it is given of its {} labels",
-                        model.facts.labels.size())
+          ? fmt::format("every text gets any number of its {} labels", model.facts.labels.size())
           : fmt::format("every text gets one of its {} labels", model.facts.labels.size());
   if (const std::optional<ImageSize>& image = model.facts.limits.image) {
-    lines.push_back(fmt::format(
-        "It reads the middle of pictures, of {} x {} pixels, as preprocessor_config.json says.",
-        image->height, image->width));
+    lines.push_back(
+        fmt::format("It reads only the center of an image, {} x {} pixels, as "
+                    "preprocessor_config.json specifies.",
+                    image->height, image->width));
     return lines;
   }
   lines.push_back(
-      fmt::format("Texts of more than {} tokens are cut: it reads {}.{}", cut.tokens,
+      fmt::format("Texts of more than {} tokens are truncated: it reads {}.{}", cut.tokens,
                   tokens_read(cut.truncation),
                   cut.truncation == Truncation::head_tail
                       ? " `transformers` has no such truncation and reads the last ones."
                       : ""));
-  lines.push_back(fmt::format("{}, also one that is about something else.", capitalized(every)));
+  lines.push_back(fmt::format("{}, even an unrelated text.", capitalized(every)));
   return lines;
 }
 
 }  // namespace
 
 std::string limits_section(const CardFacts& facts, const Model& model, const CardCut& cut) {
-  return fmt::format("## What it is not fit for\n\n- {}\n",
+  return fmt::format("## Limitations\n\n- {}\n",
                      fmt::join(limit_sentences(facts, model, cut), "\n- "));
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 std::string base_model(const CardFacts& facts) {
   std::error_code error;
-  if (is_fresh(facts.base) || fs::exists(facts.base, error)) return "";
+  if (is_new_model(facts.base) || fs::exists(facts.base, error)) return "";
   const std::optional<HubName> name = parse_hub_name(facts.base);
   return name ? name->repository : "";
 }

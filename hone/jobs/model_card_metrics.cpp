@@ -67,7 +67,7 @@ std::string metrics_line(std::string_view what, const EvaluationResult& m,
   const double loss = metric_of(m, "loss");
   return table_line({std::string(what), split, grouped(m.samples),
                      share_text(metric_of(m, m.metric.key)), interval_of(m, m.metric.key),
-                     share_text(m.baseline),
+                     share_text(m.constant_baseline),
                      std::isnan(loss) ? std::string(kDash) : fmt::format("{:.4f}", loss)});
 }
 
@@ -75,14 +75,14 @@ std::string metrics_line(std::string_view what, const EvaluationResult& m,
 std::string comparison_text(const CardFacts& facts) {
   if (!facts.comparison) return "";
   const ComparisonResult& comparison = *facts.comparison;
-  std::string text = fmt::format("Against the model before: {}.", comparison.verdict.summary);
+  std::string text = fmt::format("Compared with the baseline: {}.", comparison.verdict.summary);
   if (comparison.flip_share)
-    text += fmt::format(" {} that differ: {} (95% CI {}).",
-                        comparison.answer_flip_share ? "Texts with answers" : "Predictions",
-                        flip_share_text(*comparison.flip_share),
-                        comparison.flip_interval
-                            ? range_text(*comparison.flip_interval, kDifferenceDigits)
-                            : std::string(kDash));
+    text += fmt::format(
+        " {}: {} (95% CI {}).",
+        comparison.label_flip_share ? "Texts with changed predictions" : "Changed predictions",
+        flip_share_text(*comparison.flip_share),
+        comparison.flip_interval ? range_text(*comparison.flip_interval, kDifferenceDigits)
+                                 : std::string(kDash));
   text += "\n\n";
   return facts.caveat.empty() ? text : text + facts.caveat + "\n\n";
 }
@@ -98,8 +98,8 @@ std::string interval_of(const EvaluationResult& evaluation, std::string_view nam
 }
 
 std::string metrics_section(const CardFacts& facts) {
-  std::string text = "## Figures\n\n";
-  if (facts.rows.empty()) return text + facts.unmeasured + "\n\n";
+  std::string text = "## Metrics\n\n";
+  if (facts.rows.empty()) return text + facts.no_metrics_reason + "\n\n";
   const CardRow& judged = facts.rows.back();
   text += fmt::format("| | split | n | {} | 95% interval | constant prediction | loss |\n",
                       judged.evaluation.metric.text);
@@ -115,10 +115,12 @@ std::string metrics_section(const CardFacts& facts) {
     if (const std::vector<std::string> cautions = cautions_of(to_json(row->split));
         !cautions.empty())
       flattered.push_back(fmt::format("{}: {}", row->split.split, fmt::join(cautions, ", ")));
-  if (!flattered.empty())
-    text += fmt::format("To be read with: {}.\n\n", fmt::join(flattered, "; "));
+  if (!flattered.empty()) text += fmt::format("Cautions: {}.\n\n", fmt::join(flattered, "; "));
   text += comparison_text(facts);
-  return facts.seed ? text + "These are the figures of one seed; another gives others.\n\n" : text;
+  return facts.seed ? text +
+                          "These are the metrics of one random seed; another seed gives different "
+                          "ones.\n\n"
+                    : text;
 }
 
 std::string classes_section(const CardFacts& facts) {
@@ -138,7 +140,7 @@ std::string classes_section(const CardFacts& facts) {
                                       share_within(one.recall, one.recall_interval),
                                       share_text(one.f1)};
     if (confused) {
-      header.push_back("taken for " + cells.front());
+      header.push_back("predicted as " + cells.front());
       for (const std::int64_t examples : m.confusion->at(row)) cells.push_back(grouped(examples));
     }
     lines += table_line(cells);

@@ -9,8 +9,8 @@
 /// Sections of a model card, in Markdown; each ends with an empty line or is empty.
 namespace hone {
 
-inline constexpr std::string_view kWeightsTitle = "## Weights, and who can load them\n",
-                                  kTakesTitle = "## What it takes\n",
+inline constexpr std::string_view kWeightsTitle = "## Weights and compatible programs\n",
+                                  kSizeTitle = "## Size and latency\n",
                                   kOriginTitle = "## How it was made\n";
 inline constexpr std::string_view kDash = "–";
 

@@ -68,8 +68,8 @@ std::string operations_text(const ModelChange& change) {
   return fmt::format("Operations: {}{}.", operations_change(change), kinds);
 }
 
-Table answers_table(const ModelChange& change) {
-  const BeforeAndAfter& both = *change.answers;
+Table metrics_table(const ModelChange& change) {
+  const BeforeAndAfter& both = *change.metrics;
   return comparison_table(
       {{change.name_before, change.bits_before, both.before, std::nullopt,
         change.arithmetic_before},
@@ -89,9 +89,9 @@ std::vector<Section> sections_of(const ModelChange& change,
                                  const std::optional<EncodedSplits>& data,
                                  const std::vector<std::string>& labels) {
   Section first;
-  if (change.answers) {
+  if (change.metrics) {
     first.blocks.push_back(
-        PageTable{answers_table(change), figures_caption(change.answers->before, *data, {})});
+        PageTable{metrics_table(change), metrics_caption(change.metrics->before, *data, {})});
   } else if (const Table changed = operations_table(change, /*of_all=*/false);
              !changed.rows().empty()) {
     first.blocks.push_back(PageTable{changed, "Operations whose number changed."});
@@ -101,24 +101,25 @@ std::vector<Section> sections_of(const ModelChange& change,
         fmt::format("The model can predict, but not be trained: {}.", change.no_gradient)});
   first.blocks.push_back(Paragraph{change.loading});
   std::vector<Section> sections = {std::move(first)};
-  if (change.answers)
+  if (change.metrics)
     sections.push_back(
-        details_section(named_evaluations(*change.answers, *data, kChanged), labels));
+        details_section(named_evaluations(*change.metrics, *data, kChanged), labels));
   sections.push_back(
       {"Operations",
        {PageTable{operations_table(change, /*of_all=*/true), "By kind, in the training graph."}},
        /*folded=*/true});
-  sections.push_back(size_and_latency_section(change.takes));
+  sections.push_back(size_and_latency_section(change.size_and_time));
   return sections;
 }
 
 }  // namespace
 
-std::optional<EncodedSplits> load_answer_texts(TextModel& source, const std::string& name,
-                                               const AnswerTexts& texts, std::uint64_t seed,
-                                               Context& context, std::vector<std::string>& notes) {
+std::optional<EncodedSplits> load_evaluation_data(TextModel& source, const std::string& name,
+                                                  const EvaluationData& texts, std::uint64_t seed,
+                                                  Context& context,
+                                                  std::vector<std::string>& notes) {
   if (texts.data.options.source.empty()) return std::nullopt;
-  return load_encoded(source, name, texts.data, texts.split, seed, FiguresOf::one_model, context,
+  return load_encoded(source, name, texts.data, texts.split, seed, MetricsOf::one_model, context,
                       notes);
 }
 
@@ -130,7 +131,7 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
   const EncodedSet timed = data ? data->test
                                 : random_examples(after.model, kLatencyBatches.front(),
                                                   tokens_of_run(0, after.model.facts.limits));
-  change.takes = size_and_time(before, timed, after.model, timed, folder, context);
+  change.size_and_time = size_and_time(before, timed, after.model, timed, folder, context);
   change.bits_before = average_weight_bits(before.model);
   change.bits = average_weight_bits(after.model);
   change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());
@@ -142,13 +143,13 @@ ModelChange measure_change(const TextModel& before, const TextModel& after, cons
   if (data) {
     const Measurement measured =
         measure_before(before, *data, batch_size, context, notes, "the change");
-    change.answers = measure_after(after.model, measured, *data, batch_size, /*gates=*/{}, context,
-                                   fmt::format("{}, {}", kChanged, data->measured.facts.part));
+    change.metrics = measure_after(after.model, measured, *data, batch_size, /*gates=*/{}, context,
+                                   fmt::format("{}, {}", kChanged, data->measured.facts.split));
     std::vector<std::string> doubts;
     for (const std::string& concern :
-         concerns(change.answers->after.evaluation, after.model.facts.labels))
+         concerns(change.metrics->after.evaluation, after.model.facts.labels))
       doubts.push_back(fmt::format("after the change, {}", concern));
-    tell_warnings(context, doubts);
+    print_warnings(context, doubts);
     notes.insert(notes.end(), doubts.begin(), doubts.end());
   }
   return change;
@@ -172,12 +173,12 @@ const Fields& fields_of(const ModelChangeResult*) {
       field<&M::data>("data", "The data the metric was measured on; null without --data."),
       inlined<&M::measured>(), field<&M::operations>("operations", "Each kind of operation."),
       field<&M::parameters_before>("parameters_before", "Number of parameters of the baseline."),
-      field<&M::parameters>("parameters", "Number of parameters."), inlined<&M::takes>(),
+      field<&M::parameters>("parameters", "Number of parameters."), inlined<&M::size_and_time>(),
       field<&M::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&M::no_gradient>("no_gradient",
                              "Why the model can no longer be trained; null: it can, or the "
                              "baseline could not either."),
-      inlined<&M::answers>());
+      inlined<&M::metrics>());
   return fields;
 }
 
@@ -186,9 +187,9 @@ ModelChangeResult model_change_result(const ModelChange& change, const std::stri
                                       const std::vector<std::string>& labels) {
   ModelChangeResult result{.model = model,
                            .operations = change.operations,
-                           .parameters_before = change.takes.size_before.parameters,
-                           .parameters = change.takes.size.parameters,
-                           .takes = size_and_time_result(change.takes),
+                           .parameters_before = change.size_and_time.size_before.parameters,
+                           .parameters = change.size_and_time.size.parameters,
+                           .size_and_time = size_and_time_result(change.size_and_time),
                            .arithmetic = std::string(change.arithmetic)};
   if (data) {
     SubjectResult subject = subject_result(model, data->identity, data->measured);
@@ -196,37 +197,37 @@ ModelChangeResult model_change_result(const ModelChange& change, const std::stri
     result.measured = std::move(subject.measured);
   }
   if (!change.no_gradient.empty()) result.no_gradient = change.no_gradient;
-  if (change.answers) result.answers = before_and_after_result(*change.answers, labels);
+  if (change.metrics) result.metrics = before_and_after_result(*change.metrics, labels);
   return result;
 }
 
 CardFacts card_facts(const ModelChangeResult& change) {
   CardFacts facts;
-  if (change.answers)
+  if (change.metrics)
     facts = facts_of_change({change.model, change.data.value_or(DataResult{}), change.measured},
-                            *change.answers);
+                            *change.metrics);
   facts.base = change.model;
-  facts.unmeasured = "Its answers were not measured. Figures of the model before are not its own.";
+  facts.no_metrics_reason = "It was not evaluated. Metrics of the baseline do not apply to it.";
   return facts;
 }
 
 std::vector<std::string> lines_of(const ModelChange& change) {
   std::vector<std::string> lines = {operations_text(change)};
-  for (std::string& line : lines_of(change.takes)) lines.push_back(std::move(line));
+  for (std::string& line : lines_of(change.size_and_time)) lines.push_back(std::move(line));
   return lines;
 }
 
 void describe_change(Document& document, const std::string& what, const ModelChange& change,
                      const std::optional<EncodedSplits>& data, const std::string& data_setting,
                      const std::vector<std::string>& labels) {
-  if (change.answers) {
-    describe_change(document, what, *change.answers, data->measured);
+  if (change.metrics) {
+    describe_change(document, what, *change.metrics, data->measured);
   } else {
     document.headline =
         fmt::format("{}: operations {}, accuracy not measured", what, operations_change(change));
     document.evidence = fmt::format("Give {} to measure how predictions changed.", data_setting);
   }
-  lead_with(document, size_and_latency_figures(change.takes));
+  prepend_key_figures(document, size_and_latency_facts(change.size_and_time));
   document.sections = sections_of(change, data, labels);
 }
 
@@ -236,11 +237,11 @@ Basis basis_of(const ModelChange& change, const std::string& source,
   return {std::string(change.arithmetic), 0, "none", "none", "nothing was chosen or evaluated"};
 }
 
-Options options_of(const AnswerTexts*) {
+Options options_of(const EvaluationData*) {
   return {Heading::data,
-          {group<&AnswerTexts::data>(),
-           split_option<&AnswerTexts::split>("split to compare predictions on; by default test"),
-           eval_batch_option<&AnswerTexts::batch_size>()}};
+          {group<&EvaluationData::data>(),
+           split_option<&EvaluationData::split>("split to compare predictions on; by default test"),
+           eval_batch_option<&EvaluationData::batch_size>()}};
 }
 
 }  // namespace hone

@@ -17,18 +17,19 @@
 namespace hone {
 
 /// The data on which the metric is measured; no source: it is not measured.
-struct AnswerTexts {
+struct EvaluationData {
   JobData data = {};
-  std::string split = {};  ///< see `measured_texts`
+  std::string split = {};  ///< see `evaluation_examples`
   std::int64_t batch_size = 32;
 };
 
-Options options_of(const AnswerTexts*);
+Options options_of(const EvaluationData*);
 
 /// Encodes the data for the model `source`, called `name`; empty without data. Behaves like `load_encoded`.
-std::optional<EncodedSplits> load_answer_texts(TextModel& source, const std::string& name,
-                                               const AnswerTexts& texts, std::uint64_t seed,
-                                               Context& context, std::vector<std::string>& notes);
+std::optional<EncodedSplits> load_evaluation_data(TextModel& source, const std::string& name,
+                                                  const EvaluationData& texts, std::uint64_t seed,
+                                                  Context& context,
+                                                  std::vector<std::string>& notes);
 
 /// Operations of one kind in the training graph.
 struct OperationCount {
@@ -40,12 +41,12 @@ const Fields& fields_of(const OperationCount*);
 struct ModelChange {
   std::string name_before = "baseline", name = "changed";  ///< in tables
   std::vector<OperationCount> operations;  ///< kinds of the baseline in order, then new ones
-  SizeAndTime takes;  ///< on the measured examples, or on random ones without padding
+  SizeAndTime size_and_time;  ///< on the measured examples, or on random ones without padding
   double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
   std::string loading = {};                    ///< which programs load it
   std::string no_gradient = {};                ///< why training is no longer possible, or empty
-  std::optional<BeforeAndAfter> answers = {};  ///< empty: the metric was not measured
+  std::optional<BeforeAndAfter> metrics = {};  ///< empty: the metric was not measured
 };
 
 /// Compares `after`, written to `folder`, with `before`; with `data` also their metrics. Adds concerns about the
@@ -61,10 +62,10 @@ struct ModelChangeResult {
   std::optional<MeasuredSplitResult> measured = {};
   std::vector<OperationCount> operations = {};
   std::int64_t parameters_before = 0, parameters = 0;
-  SizeAndTimeResult takes = {};
+  SizeAndTimeResult size_and_time = {};
   std::string arithmetic;
   std::optional<std::string> no_gradient = {};
-  std::optional<BeforeAndAfterResult> answers = {};
+  std::optional<BeforeAndAfterResult> metrics = {};
 };
 const Fields& fields_of(const ModelChangeResult*);
 ModelChangeResult model_change_result(const ModelChange& change, const std::string& model,

@@ -18,13 +18,14 @@ namespace hone {
 namespace {
 
 // Returns the number of wrong predictions for a text, or the sum of the errors of its numbers.
-double wrong_by(const LabelScheme& scheme, const Example& example, std::span<const float> outputs) {
+double error_of_example(const LabelScheme& scheme, const Example& example,
+                        std::span<const float> outputs) {
   if (scheme.task == Task::single_label) return prediction(outputs) != example.label;
   double sum = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     sum += scheme.task == Task::regression
                ? std::abs(static_cast<double>(outputs[i]) - example.targets[i])
-               : says_yes(outputs[i]) != (example.targets[i] != 0);
+               : predicts_label(outputs[i]) != (example.targets[i] != 0);
   return sum;
 }
 
@@ -47,11 +48,11 @@ double swing_of(Task task, std::span<const float> first, std::span<const float> 
 // Predicted classes and labels are compared by name, numbers exactly.
 bool differ(const LabelScheme& scheme, std::span<const float> a, std::span<const float> b) {
   return scheme.task == Task::regression ? !std::ranges::equal(a, b)
-                                         : answer_text(scheme, a) != answer_text(scheme, b);
+                                         : prediction_text(scheme, a) != prediction_text(scheme, b);
 }
 
 // Interleaves the classes among flips of equal loss. Classes with the largest share of changed examples come first.
-void take_turns(std::span<Flip> flips, const std::vector<Example>& examples,
+void interleave(std::span<Flip> flips, const std::vector<Example>& examples,
                 const std::map<std::int32_t, std::int64_t>& class_sizes) {
   const auto class_of = [&](const Flip& flip) {
     return examples[static_cast<std::size_t>(flip.example)].label;
@@ -80,10 +81,11 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
     const auto row = static_cast<std::int64_t>(i);
     const std::span<const float> a = first.row(row), b = second.row(row);
     if (!differ(scheme, a, b)) continue;
-    flips.push_back({row, truth_text(scheme, examples[i]), answer_text(scheme, a),
-                     answer_text(scheme, b),
-                     wrong_by(scheme, examples[i], b) - wrong_by(scheme, examples[i], a),
-                     swing_of(scheme.task, a, b)});
+    flips.push_back(
+        {row, truth_text(scheme, examples[i]), prediction_text(scheme, a),
+         prediction_text(scheme, b),
+         error_of_example(scheme, examples[i], b) - error_of_example(scheme, examples[i], a),
+         swing_of(scheme.task, a, b)});
   }
   std::ranges::stable_sort(flips, [](const Flip& a, const Flip& b) {
     return a.loss != b.loss ? a.loss > b.loss : a.swing > b.swing;
@@ -94,7 +96,7 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
   for (auto begin = flips.begin(); begin != flips.end();) {
     const auto end = std::find_if(begin, flips.end(),
                                   [&](const Flip& flip) { return flip.loss != begin->loss; });
-    take_turns({begin, end}, examples, class_sizes);
+    interleave({begin, end}, examples, class_sizes);
     begin = end;
   }
   return flips;
@@ -102,8 +104,8 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
 
 }  // namespace
 
-RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
-  RightAnswers right{
+ExampleLabels example_labels(Task task, const std::vector<Example>& examples) {
+  ExampleLabels right{
       .task = task, .texts = text_numbers(row_hashes(examples)), .unseen = unseen_rows(examples)};
   for (const Example& example : examples) {
     right.classes.push_back(example.label);
@@ -120,11 +122,11 @@ ModelFacts common_facts(const ModelFacts& first, const ModelFacts& second,
              "the models have different classes: {} and {}; measure each by `hone eval`",
              listed_names(first.labels), listed_names(second.labels));
   ModelFacts common = first;
-  if (first.unnamed() == second.unnamed()) return common;
-  if (first.unnamed()) common.labels = second.labels;
-  const std::string note =
-      fmt::format("one of the models does not name its classes; they are taken to be, in order: {}",
-                  listed_names(common.labels));
+  if (first.has_default_labels() == second.has_default_labels()) return common;
+  if (first.has_default_labels()) common.labels = second.labels;
+  const std::string note = fmt::format(
+      "one of the models does not name its classes; they are assumed to be, in order: {}",
+      listed_names(common.labels));
   if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   return common;
 }
@@ -133,11 +135,11 @@ ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, const TextCut& cut,
                        std::int64_t batch_size, const LabelScheme& scheme, Context& context,
                        std::vector<std::string>& warnings) {
-  const EncodedSet data = encode_part(source, examples, label, cut, context, warnings);
+  const EncodedSet data = encode_split(source, examples, label, cut, context, warnings);
   Measurement measurement = measure(source.model, data, batch_size, context, label);
   const auto order = class_order(scheme.names, source.model.facts.labels);
   if (order && !std::ranges::is_sorted(*order)) {
-    measurement.logits = in_order(measurement.logits, *order);
+    measurement.logits = permute_columns(measurement.logits, *order);
     measurement.evaluation = evaluate(measurement.view(), truth_of(data));
   }
   return {label, average_weight_bits(source.model), std::move(measurement), std::nullopt,
@@ -147,7 +149,7 @@ ComparedModel measured(const TextModel& source, const std::string& label,
 TaskComparison compare_measured(const ComparedModel& first, const ComparedModel& second, Task task,
                                 const std::vector<Example>& examples) {
   return compare(first.measurement.view(), second.measurement.view(),
-                 right_answers(task, examples).truth());
+                 example_labels(task, examples).truth());
 }
 
 ModelComparison compare_models(const LabelledModel& first, const LabelledModel& second,

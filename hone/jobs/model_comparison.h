@@ -11,7 +11,7 @@
 namespace hone {
 
 /// The labels of examples.
-struct RightAnswers {
+struct ExampleLabels {
   Task task;
   std::vector<std::int32_t> classes = {};
   std::vector<float> targets = {};
@@ -22,12 +22,12 @@ struct RightAnswers {
     return {.task = task, .classes = classes, .targets = targets, .texts = texts, .unseen = unseen};
   }
 };
-RightAnswers right_answers(Task task, const std::vector<Example>& examples);
+ExampleLabels example_labels(Task task, const std::vector<Example>& examples);
 
 /// A text for which the two models give different predictions.
 struct Flip {
   std::int64_t example = 0;          ///< index in the measured split
-  std::string label, first, second;  ///< the label and both predictions: `answer_text`
+  std::string label, first, second;  ///< the label and both predictions: `prediction_text`
   /// How much worse the second model is: its additional wrong predictions, or the increase of its distance from the
   /// label.
   double loss = 0;

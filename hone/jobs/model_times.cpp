@@ -114,7 +114,7 @@ void predict_rounds(std::span<const ModelOnExamples> timed, const std::vector<Ro
     const std::int64_t longest = *std::max_element(lengths.begin(), lengths.begin() + examples);
     runs.push_back({predictor.graph(), {{'B', batch}, {'S', longest}}, predictor.parameters()});
   }
-  predict_beside(runs, session);
+  predict_together(runs, session);
 }
 
 // Runs the last size first, since first runs are short at the smallest batch size.
@@ -130,7 +130,7 @@ ModelSetUp set_up_of(const ModelOnExamples& timed, const std::vector<FirstBatche
       runs.emplace_back([predictor, &first] {
         for (const NamedTensors& batch : first.batches) predictor->rows(batch);
       });
-    for (int i = 0; i < readying_runs(context.session().device); ++i)
+    for (int i = 0; i < preparation_runs(context.session().device); ++i)
       for (const auto& run : runs) run();
     return runs;
   };
@@ -168,15 +168,15 @@ const Fields& fields_of(const ModelTimes*) {
       "batch_latency", "The latency of one example at one batch size, before and after a change.",
       field<&M::device>("device",
                         "Device that ran both models, with settings that its results depend on."),
-      field<&M::at_a_time>("batch_size", Unit::examples,
-                           "Examples of a batch, padded to the longest of them."),
+      field<&M::batch_size>("batch_size", Unit::examples,
+                            "Examples of a batch, padded to the longest of them."),
       field<&M::texts>("examples", Unit::examples, "Examples that were timed."),
       omitted<&M::noun>(),
       field<&M::tokens>("tokens_before", "Tokens of an example on average, without padding."),
       field<&M::tokens_after>("tokens_after", "The same by the tokenizer of the changed model."),
-      field<&M::padded>("padded_tokens_before",
-                        "Tokens of an example with its padding on average: what `hone bench "
-                        "--tokens` takes."),
+      field<&M::padded>(
+          "padded_tokens_before",
+          "Tokens of an example with its padding on average: the value for `hone bench --tokens`."),
       field<&M::padded_after>("padded_tokens_after",
                               "The same by the tokenizer of the changed model."),
       field<&M::rounds>("rounds", "Paired rounds."), inlined<&M::times>());
@@ -195,7 +195,7 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
     work_before.push_back(first_batches(before.examples, batch, examples));
     work_after.push_back(first_batches(after.examples, batch, examples));
     all.push_back({.device = device_text(context.session()),
-                   .at_a_time = batch,
+                   .batch_size = batch,
                    .texts = examples,
                    .noun = before.examples.noun(),
                    .tokens = work_before.back().mean(work_before.back().tokens),
@@ -208,7 +208,7 @@ std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOn
   Progress progress("time models", kMostTimedRounds,
                     {.unit = "rounds", .end = ProgressEnd::vanishes, .output = context.progress});
   std::int64_t done = 0;
-  auto ms = rounds_set_up_anew(set_ups, /*rounds=*/0, [&] { progress.update(++done); });
+  auto ms = rounds_with_fresh_setup(set_ups, /*rounds=*/0, [&] { progress.update(++done); });
   std::ranges::reverse(ms);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].rounds = done;
@@ -232,7 +232,7 @@ std::int64_t examples_of_round(const ModelOnExamples& timed, const Device& devic
   const std::vector<RoundSize> sizes =
       round_sizes({forward_graph(timed.model), lengths_of(timed.examples)}, kLatencyBatches,
                   LargeBatches::halved);
-  for (const RoundSize& size : sizes) set_up += (readying_runs(device) + 1) * size.examples;
+  for (const RoundSize& size : sizes) set_up += (preparation_runs(device) + 1) * size.examples;
   return 2 * set_up;
 }
 
@@ -244,7 +244,9 @@ double latency_ms(const ModelOnExamples& timed, const Model& baseline, Context& 
   const auto [batch, examples] = sizes.front();
   const std::vector<FirstBatches> work = {first_batches(timed.examples, batch, examples)};
   std::vector<double> ms =
-      rounds_set_up_anew(std::vector{set_up_of(timed, work, context)}, kSetUps).front().front();
+      rounds_with_fresh_setup(std::vector{set_up_of(timed, work, context)}, kSetUps)
+          .front()
+          .front();
   std::ranges::sort(ms);
   return median_of_sorted(ms) / static_cast<double>(examples);
 }
@@ -267,10 +269,10 @@ std::string latency_title(std::int64_t batch_size, double tokens, double padded)
 std::string latency_title(const ModelTimes& one) {
   const std::string device = other_device_of(one);
   return fmt::format("Latency per example{} ({})", device.empty() ? "" : " on " + device,
-                     batch_text(one.at_a_time, one.noun == "texts" ? one.tokens : 0, one.padded));
+                     batch_text(one.batch_size, one.noun == "texts" ? one.tokens : 0, one.padded));
 }
 
-std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times) {
+std::vector<Fact> latency_facts(const std::vector<ModelTimes>& times) {
   std::vector<Fact> figures;
   for (const ModelTimes& one : times)
     figures.push_back({latency_title(one), latency_change_text(one.times)});
@@ -290,15 +292,15 @@ std::string times_line(const ModelTimes& one, int threads) {
       "Latency per example at batch size {}: {}. Medians of {} paired rounds of {} {}{} with {}; "
       "both models are set up anew in each round, and the fastest rounds took {} → {} ms "
       "per example.",
-      one.at_a_time, latency_change_text(times), one.rounds, grouped(one.texts), one.noun, tokens,
-      ran_on(one.device, threads), three_digits(times.before.min_ms),
+      one.batch_size, latency_change_text(times), one.rounds, grouped(one.texts), one.noun, tokens,
+      processor_text(one.device, threads), three_digits(times.before.min_ms),
       three_digits(times.after.min_ms));
 }
 
 std::string bench_options(const ModelTimes& one) {
   const std::string device = other_device_of(one);
   return fmt::format(
-      " --batch_size {}{}{}", one.at_a_time,
+      " --batch_size {}{}{}", one.batch_size,
       one.noun == "texts" ? fmt::format(" --tokens {}", std::llround(one.padded)) : "",
       device.empty() ? "" : " --device " + device);
 }
@@ -307,7 +309,7 @@ std::string noise_warning(const std::vector<ModelTimes>& times, const std::strin
   std::vector<std::string> sizes, commands;
   for (const ModelTimes& one : times)
     if (one.times.ratio().noisy()) {
-      sizes.push_back(std::to_string(one.at_a_time));
+      sizes.push_back(std::to_string(one.batch_size));
       commands.push_back(fmt::format("`hone bench {}{}`", models, bench_options(one)));
     }
   if (sizes.empty()) return "";

@@ -25,14 +25,14 @@ inline const std::vector<std::int64_t> kLatencyBatches = {32, 1};
 
 /// Times of both models on the same examples, per example.
 struct ModelTimes {
-  std::string device = {};     ///< of both models: a `device_text`
-  std::int64_t at_a_time = 1;  ///< examples in a batch, padded to the longest
-  std::int64_t texts = 0;      ///< examples in a round
-  std::string_view noun = {};  ///< kind of the examples: `EncodedSet::noun`
-  double tokens = 0;           ///< average per example, without padding
-  double tokens_after = 0;     ///< the same for the second model
-  double padded = 0;           ///< average per example, with padding
-  double padded_after = 0;     ///< the same for the second model
+  std::string device = {};      ///< of both models: a `device_text`
+  std::int64_t batch_size = 1;  ///< examples in a batch, padded to the longest
+  std::int64_t texts = 0;       ///< examples in a round
+  std::string_view noun = {};   ///< kind of the examples: `EncodedSet::noun`
+  double tokens = 0;            ///< average per example, without padding
+  double tokens_after = 0;      ///< the same for the second model
+  double padded = 0;            ///< average per example, with padding
+  double padded_after = 0;      ///< the same for the second model
   std::int64_t rounds = 0;
   TimesInTurn times = {};
 };
@@ -47,9 +47,9 @@ enum class LargeBatches {
 
 /// Measures latencies of both models at each batch size, on the first examples: four batches, or 32 single examples;
 /// fewer for large models, but at least one batch. No batch is larger than the number of examples. Both models are set
-/// up anew in each of 9 to 13 rounds and take turns (`rounds_set_up_anew`, `rounds_in_time`). This takes a second for
-/// small models, and half a minute for BERT-base with 32 texts of 30 tokens on two cores with AVX2. The speedup is the
-/// median ratio of the rounds, with the interval of a repeat (`compare_set_ups`). Throws `UserError` if memory is
+/// up anew in each of 9 to 13 rounds and take turns (`rounds_with_fresh_setup`, `rounds_in_time`). This takes a second
+/// for small models, and half a minute for BERT-base with 32 texts of 30 tokens on two cores with AVX2. The speedup is
+/// the median ratio of the rounds, with the interval of a repeat (`compare_set_ups`). Throws `UserError` if memory is
 /// short, and `Interrupted`.
 std::vector<ModelTimes> time_models(const ModelOnExamples& before, const ModelOnExamples& after,
                                     const std::vector<std::int64_t>& batch_sizes, Context& context,
@@ -85,7 +85,7 @@ std::string latency_title(const ModelTimes& one);
 
 /// Returns latencies as key figures: {"Latency per example (batch size 32, 21.3 tokens padded to 30)", "0.75 → 0.41 ms,
 /// 1.84× faster in paired rounds (95% CI 1.79 to 1.90)"}.
-std::vector<Fact> latency_figures(const std::vector<ModelTimes>& times);
+std::vector<Fact> latency_facts(const std::vector<ModelTimes>& times);
 
 /// Returns "Latency per example at batch size 32: 0.75 → 0.41 ms, 1.84× faster in paired rounds (95% CI 1.79 to 1.90).
 /// …".

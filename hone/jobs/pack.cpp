@@ -32,12 +32,12 @@ namespace {
 Model quantized_by(const Recipe& recipe, const Model& model, const std::string& name,
                    Context& context) {
   CompressOptions options;
-  options.plan = resolve(recipe, plain_graph(model));
-  options.sparsities = resolve_sparsities(recipe, plain_graph(model));
+  options.plan = resolve(recipe, unquantized_graph(model));
+  options.sparsities = resolve_sparsities(recipe, unquantized_graph(model));
   Graph graph = forward_graph(model);
   with_context(name, [&] { quantize(graph, options.plan); });
   user_check(
-      !calibrates_on_texts(graph, quantizer_names(model.graph)),
+      !calibration_reads_examples(graph, quantizer_names(model.graph)),
       "{}: formats of the recipe need ranges from examples, which packing does not read; run "
       "`hone quantize` with this recipe and data, then pack its output",
       name);
@@ -69,9 +69,9 @@ std::string native_hint(const MemoryAccount& account, const FormatTable& formats
   std::set<std::string> inputs;
   std::string weights;
   for (const AccountRow& row : account.rows) {
-    if (row.part != WeightPart::product || row.format == kUnpackedFormat) continue;
+    if (row.part != WeightUse::product || row.format == kUnpackedFormat) continue;
     const Format weight = parse_format(row.format, formats);
-    if (native_objection(weight).empty())
+    if (native_unsupported_reason(weight).empty())
       inputs.insert(shell_word(to_string(native_input(weight, formats))));
     else
       weights += (weights.empty() ? "" : ", ") + row.format;
@@ -132,13 +132,13 @@ void describe_packed(Document& document, const PackJob& job, const ModelSize& si
                                   arithmetic == kNative ? "Packed, native"
                                   : has_formats         ? "Packed"
                                                         : "On disk",
-                                  size_figure("", static_cast<double>(size_before.stored_bytes),
-                                              static_cast<double>(account.stored_bytes()))
+                                  size_fact("", static_cast<double>(size_before.stored_bytes),
+                                            static_cast<double>(account.stored_bytes()))
                                       .value);
   if (has_formats)
-    document.key_figures.push_back(size_figure("In memory",
-                                               static_cast<double>(size_before.memory_bytes),
-                                               static_cast<double>(account.bytes)));
+    document.key_figures.push_back(size_fact("In memory",
+                                             static_cast<double>(size_before.memory_bytes),
+                                             static_cast<double>(account.bytes)));
   document.key_figures.push_back({"Arithmetic", std::string(arithmetic)});
   document.evidence = job.recipe
                           ? "The weights were rounded to these formats now, and the accuracy was "
@@ -207,7 +207,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
   PackResult result;
   Document& document = result.document;
   document.title = fmt::format("{} packed", job.model);
-  for (const LeftUnpacked& one : unpackable(model.graph))
+  for (const UnpackedParameter& one : unpackable(model.graph))
     document.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
   const std::string why = document.notes.empty()
                               ? "the model has formats for inputs and outputs only"
@@ -233,12 +233,13 @@ PackResult pack_model(const PackJob& job, Context& context) {
   stop_if_interrupted();
   write_model(source, output.path());
   if (!rounds)
-    carry_card(source.folder, before,
-               card_copy(source.model, job.output.name_of(output.path(), output.path()),
-                         fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers "
-                                     "here are those of the model before packing.",
-                                     job.invocation.command)),
-               output.path());
+    copy_model_card(
+        source.folder, before,
+        card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                  fmt::format("Packed by `{}`: the same values in fewer bytes. The numbers "
+                              "here are those of the model before packing.",
+                              job.invocation.command)),
+        output.path());
   result.account = memory_account(model, output.path(), context.session());
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
   result.fields = to_json(PackFields{.model = job.model,
@@ -251,7 +252,7 @@ PackResult pack_model(const PackJob& job, Context& context) {
                   output.path(), context.library.formats);
   write_report(result, job.invocation, output.path(), context);
   output.commit();
-  tell_notes(context, document.notes);
+  print_notes(context, document.notes);
   return result;
 }
 
@@ -265,7 +266,7 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
              "{}: is not packed; its weights are in fp32. {}", job.model, loading_text(before));
   // Pages of codes are released as they are decoded.
   predict_memory(static_cast<double>(resident_bytes()) +
-                 bytes_beside(source.model.graph, plain_graph(source.model)));
+                 extra_bytes(source.model.graph, unquantized_graph(source.model)));
   source.model.facts.stored_without_zeros = false;
   if (job.loadable) {
     source.model = for_other_programs(before, context.session());
@@ -279,12 +280,12 @@ JobResult unpack_model(const UnpackJob& job, Context& context) {
   }
   stop_if_interrupted();
   write_model(source, output.path());
-  carry_card(source.folder, before,
-             card_copy(source.model, job.output.name_of(output.path(), output.path()),
-                       fmt::format("Unpacked by `{}`. The numbers here are those of the model "
-                                   "before unpacking.",
-                                   job.invocation.command)),
-             output.path());
+  copy_model_card(source.folder, before,
+                  card_copy(source.model, job.output.name_of(output.path(), output.path()),
+                            fmt::format("Unpacked by `{}`. The numbers here are those of the model "
+                                        "before unpacking.",
+                                        job.invocation.command)),
+                  output.path());
   const ModelSize size = model_size(source.model, output.path());
   const std::string_view arithmetic = arithmetic_of(source.model.graph);
   const TransformersLoading loading = transformers_loading(source.model);

@@ -66,11 +66,11 @@ const Fields& fields_of(const PlanFields*) {
 
 PlanResult plan_formats(const PlanJob& job, Context& context) {
   const TextModel source = open_model(job.model, context, job.seed);
-  tell_warnings(context, source.model.warnings);
-  check_formats_alone(job.recipe);
-  const Graph graph = plain_graph(source.model);
-  const QuantizationPlan plan =
-      with_context(job.model, [&] { return whole_plan(source.model, resolve(job.recipe, graph)); });
+  print_warnings(context, source.model.warnings);
+  check_no_sparsities(job.recipe);
+  const Graph graph = unquantized_graph(source.model);
+  const QuantizationPlan plan = with_context(
+      job.model, [&] { return combined_plan(source.model, resolve(job.recipe, graph)); });
   const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
   PlanResult result;
   result.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', tokens}});

@@ -48,7 +48,7 @@ struct PlanResult : JobResult {
 };
 
 /// Lists the format of each operand of each layer and the size of the quantized model, without quantizing it. Throws
-/// `UserError` like `open_model`, `resolve` and `whole_plan`.
+/// `UserError` like `open_model`, `resolve` and `combined_plan`.
 PlanResult plan_formats(const PlanJob& job, Context& context);
 
 }  // namespace hone

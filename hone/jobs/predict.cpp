@@ -31,10 +31,10 @@ TextStream growing_stretches(std::vector<TextRow> rows, std::size_t first) {
 }
 
 /// The opened model, for labels or for embeddings.
-class Asked {
+class OpenedModel {
  public:
-  Asked(const PredictJob& job, Context& context) {
-    if (job.question == Question::embedding) {
+  OpenedModel(const PredictJob& job, Context& context) {
+    if (job.kind == PredictionKind::embedding) {
       user_check(job.adapter.empty(),
                  "`adapter`: an adapter predicts labels with its own head; for embeddings, merge "
                  "it into the model first (`hone lora merge`)");
@@ -48,7 +48,8 @@ class Asked {
   /// The model's task and class names; no names without a head.
   LabelScheme scheme() const {
     const auto& facts = model().model.facts;
-    return {facts.task(), model().model.fresh_head() ? std::vector<std::string>() : facts.labels};
+    return {facts.task(),
+            model().model.has_untrained_head() ? std::vector<std::string>() : facts.labels};
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   TextLimit limit(const PredictJob& job) const {
@@ -64,67 +65,70 @@ class Asked {
   std::optional<EmbeddingModel> embedder_;
 };
 
-TextRows rows_to_answer(const PredictJob& job, const Asked& asked, Context& context) {
+TextRows rows_to_predict(const PredictJob& job, const OpenedModel& opened, Context& context) {
   TextRows rows;
   if (!job.data.source.empty()) {
-    rows =
-        read_text_rows(job.data, job.split, asked.scheme(), asked.model().trained_on, context.pool);
+    rows = read_text_rows(job.data, job.split, opened.scheme(), opened.model().trained_on,
+                          context.pool);
   } else if (job.stream.next) {
     rows.notes = job.stream.notes;
   } else {
     rows = given_text_rows(job.texts);
   }
-  tell_notes(context, rows.notes);
-  tell_warnings(context, rows.warnings);
+  print_notes(context, rows.notes);
+  print_warnings(context, rows.warnings);
   return rows;
 }
 
-PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const TextRows& rows,
-                              std::int64_t width) {
+PredictionSubject subject_for(const PredictJob& job, const OpenedModel& opened,
+                              const TextRows& rows, std::int64_t width) {
   const bool from_data = !job.data.source.empty();
-  PredictionSubject subject{.question = job.question,
+  PredictionSubject subject{.kind = job.kind,
                             .model = name_with_adapter(job.model, job.adapter),
                             .data = job.data.source,
-                            .part = rows.part,
+                            .split = rows.split,
                             .pairs = rows.pairs,
                             .labelled = rows.labelled,
                             .many_files = rows.many_files,
                             .numbered = from_data || job.stream.next || rows.rows.size() > 1,
-                            .task = asked.model().model.facts.task(),
-                            .labels = asked.model().model.facts.labels,
+                            .task = opened.model().model.facts.task(),
+                            .labels = opened.model().model.facts.labels,
                             .width = width};
-  if (asked.embedder() == nullptr)
-    subject.activation = title(score_activation(asked.model().model.facts));
-  if (const EmbeddingModel* embedder = asked.embedder()) {
+  if (opened.embedder() == nullptr)
+    subject.activation = title(score_activation(opened.model().model.facts));
+  if (const EmbeddingModel* embedder = opened.embedder()) {
     subject.pooling = to_string(embedder->modules.pooling);
     subject.normalized = embedder->modules.normalize && !embedder->modules.kept_width;
   }
   return subject;
 }
 
-void tell_of_model(const PredictJob& job, const Asked& asked, bool pairs, const Context& context) {
-  const TextModel& model = asked.model();
-  tell_warnings(context, model.model.warnings);
-  tell_warnings(context, {untrained_warning(model, job.model),
-                          length_warning(job.cut.max_seq_length, model.model.facts.limits.tokens)});
-  if (asked.embedder() != nullptr) return tell_notes(context, embedding_notes(*asked.embedder()));
-  tell_warnings(context,
-                {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
+void report_model(const PredictJob& job, const OpenedModel& opened, bool pairs,
+                  const Context& context) {
+  const TextModel& model = opened.model();
+  print_warnings(context, model.model.warnings);
+  print_warnings(context,
+                 {untrained_warning(model, job.model),
+                  length_warning(job.cut.max_seq_length, model.model.facts.limits.tokens)});
+  if (opened.embedder() != nullptr)
+    return print_notes(context, embedding_notes(*opened.embedder()));
+  print_warnings(
+      context, {pair_warning(model, pairs, job.texts.empty() ? "text_pair_column" : "text_pair")});
   const bool several = model.model.facts.labels.size() > 1;
   if (const std::string_view activation = title(score_activation(model.model.facts));
       !activation.empty())
-    tell_notes(context,
-               {fmt::format("the score{0} of {1} {2} the {3} of {4}, which {2} in `logits`{5}",
-                            several ? "s" : "", job.model, several ? "are" : "is", activation,
-                            several ? "its numbers" : "its number",
-                            is_cross_encoder(model.model.facts)
-                                ? " (activation_fn)"
-                                : "; its config.json has no problem_type, and CrossEncoder and "
-                                  "the pipelines of transformers do the same")});
+    print_notes(context,
+                {fmt::format("the score{0} of {1} {2} the {3} of {4}, which {2} in `logits`{5}",
+                             several ? "s" : "", job.model, several ? "are" : "is", activation,
+                             several ? "its numbers" : "its number",
+                             is_cross_encoder(model.model.facts)
+                                 ? " (activation_fn)"
+                                 : "; its config.json has no problem_type, and CrossEncoder and "
+                                   "the pipelines of transformers do the same")});
   if (!model.prompt.empty())
-    tell_notes(context, {fmt::format("hone puts the model's default prompt, '{}', before every "
-                                     "text, or the first text of a pair",
-                                     one_line(model.prompt, 100))});
+    print_notes(context, {fmt::format("hone puts the model's default prompt, '{}', before every "
+                                      "text, or the first text of a pair",
+                                      one_line(model.prompt, 100))});
 }
 
 }  // namespace
@@ -136,13 +140,14 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
                 job.output);
     check_output_file(job.output, job.overwrite);
   }
-  const Asked asked(job, context);
-  TextRows rows = rows_to_answer(job, asked, context);
+  const OpenedModel opened(job, context);
+  TextRows rows = rows_to_predict(job, opened, context);
   if (rows.pairs)
-    check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer, asked.limit(job));
-  tell_of_model(job, asked, rows.pairs, context);
-  TextPredictor predictor = asked.predictor(job, context);
-  PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};
+    check_takes_pairs(opened.model().model.facts.limits, opened.model().tokenizer,
+                      opened.limit(job));
+  report_model(job, opened, rows.pairs, context);
+  TextPredictor predictor = opened.predictor(job, context);
+  PredictResult result{.subject = subject_for(job, opened, rows, predictor.width())};
   std::optional<PredictionLines> lines;
   if (form) lines.emplace(*form, result.subject, job.fields);
 
@@ -155,9 +160,9 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
   if (job.progress && total > 1)
     progress.emplace(
         "predict", total,
-        ProgressOptions{.unit = asked.model().model.facts.limits.image ? "images" : "texts",
+        ProgressOptions{.unit = opened.model().model.facts.limits.image ? "images" : "texts",
                         .output = context.progress});
-  const auto give_all_to = [&](const PredictionSink& sink) {
+  const auto predict_into = [&](const PredictionSink& sink) {
     for (std::vector<TextRow> some = source.next(most); !some.empty(); some = source.next(most)) {
       sink(predictor.predict(std::move(some)));
       if (progress) progress->update(predictor.texts);
@@ -168,25 +173,25 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
     write_file(job.output, [&](const ByteSink& sink) {
       const auto write = [&](std::string_view text) { sink(std::as_bytes(std::span(text))); };
       write(lines->header());
-      give_all_to([&](const std::vector<Prediction>& some) { write(lines->lines(some)); });
+      predict_into([&](const std::vector<Prediction>& some) { write(lines->lines(some)); });
     });
-    const bool embeds = job.question == Question::embedding;
-    tell_notes(context, {fmt::format("{} {}{} written to {}", grouped(predictor.texts),
-                                     embeds ? "embedding" : "prediction",
-                                     predictor.texts == 1 ? "" : "s", job.output)});
-  } else if (job.reader) {
-    give_all_to(job.reader(result.subject));
+    const bool embeds = job.kind == PredictionKind::embedding;
+    print_notes(context, {fmt::format("{} {}{} written to {}", grouped(predictor.texts),
+                                      embeds ? "embedding" : "prediction",
+                                      predictor.texts == 1 ? "" : "s", job.output)});
+  } else if (job.open_sink) {
+    predict_into(job.open_sink(result.subject));
   } else {
-    give_all_to([&](std::vector<Prediction> some) {
+    predict_into([&](std::vector<Prediction> some) {
       result.predictions.insert(result.predictions.end(), std::make_move_iterator(some.begin()),
                                 std::make_move_iterator(some.end()));
     });
   }
-  tell_warnings(context, predictor.warnings());
+  print_warnings(context, predictor.warnings());
   result.texts = predictor.texts;
   result.cut = predictor.cut;
   result.empty = predictor.empty;
-  result.without_number = predictor.without_number;
+  result.non_finite = predictor.non_finite;
   return result;
 }
 

@@ -19,7 +19,7 @@ using PredictionSink = std::function<void(std::vector<Prediction>)>;
 struct PredictJob {
   std::string model;         ///< see `open_model` or `open_embedding_model`
   std::string adapter = {};  ///< folder, see models/adapter.h; empty: none; for labels only
-  Question question = Question::label;
+  PredictionKind kind = PredictionKind::label;
   DataOptions data = {};            ///< see `read_text_rows`; ignored without a source
   std::string split = {};           ///< split of the data
   TextStream stream = {};           ///< used without data
@@ -32,7 +32,7 @@ struct PredictJob {
   std::vector<std::string> fields = {};  ///< of the file, see `choose_fields`
   /// Returns the sink for predictions that are not written to a file; called with their subject before the first text
   /// is read. Null: the result contains all predictions.
-  std::function<PredictionSink(const PredictionSubject&)> reader = {};
+  std::function<PredictionSink(const PredictionSubject&)> open_sink = {};
   bool progress = true;  ///< show progress for many texts; not useful between printed lines
 };
 
@@ -41,8 +41,8 @@ struct PredictResult {
   std::int64_t texts = 0;  ///< number of predicted texts
   std::int64_t cut = 0;    ///< of these, truncated
   std::int64_t empty = 0;
-  std::int64_t without_number = 0;           ///< with values that are not finite
-  std::vector<Prediction> predictions = {};  ///< if no reader or file received them
+  std::int64_t non_finite = 0;               ///< with values that are not finite
+  std::vector<Prediction> predictions = {};  ///< if no sink or file received them
 };
 
 /// Predicts texts, a few at first, then more at once. The prediction of a text does not depend on the others. Throws

@@ -62,7 +62,7 @@ std::vector<std::string> predicted_labels(const Prediction& p,
                                           const std::vector<std::string>& labels) {
   std::vector<std::string> given;
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (says_yes(p.logits[i])) given.push_back(labels[i]);
+    if (predicts_label(p.logits[i])) given.push_back(labels[i]);
   return given;
 }
 
@@ -88,7 +88,7 @@ PredictionResult prediction_result(const Prediction& p, const PredictionSubject&
     result.value = value_of(p, subject.labels);
   else
     result.probabilities = numbers_of(p.probabilities);
-  if (subject.task == Task::multi_label && p.has_number)
+  if (subject.task == Task::multi_label && p.is_finite)
     result.predicted_labels = predicted_labels(p, subject.labels);
   return result;
 }
@@ -140,9 +140,9 @@ const Fields& fields_of(const EmbeddingResult*) {
   using E = EmbeddingResult;
   static const Fields fields = describe<E>(
       "embedding", "An example and its embedding.", inlined<&E::read>(),
-      field<&E::embedding>("embedding",
-                           "The vector, with as many digits as give back the fp32 numbers; null: "
-                           "not finite."));
+      field<&E::embedding>(
+          "embedding",
+          "The vector, with enough digits to restore the fp32 values; null: not finite."));
   return fields;
 }
 
@@ -186,9 +186,9 @@ Json predict_fields(const Prediction& prediction, const PredictionSubject& subje
   std::optional<std::string> split;
   if (!subject.data.empty()) {
     data = NamedDataResult{subject.data};
-    split = subject.part;
+    split = subject.split;
   }
-  if (subject.question == Question::label)
+  if (subject.kind == PredictionKind::label)
     return to_json(PredictFields{.model = subject.model,
                                  .data = data,
                                  .split = split,
@@ -208,22 +208,22 @@ const std::vector<PredictionField>& prediction_fields() {
       {.name = "file", .of = WhichRows::of_many_files},
       {.name = "text"},
       {.name = "text_pair", .of = WhichRows::pairs},
-      {.name = "label", .answers = Question::label, .tasks = {Task::single_label}},
-      {.name = "score", .answers = Question::label, .tasks = {Task::single_label}},
+      {.name = "label", .kind = PredictionKind::label, .tasks = {Task::single_label}},
+      {.name = "score", .kind = PredictionKind::label, .tasks = {Task::single_label}},
       {.name = "value",
-       .answers = Question::label,
+       .kind = PredictionKind::label,
        .tasks = {Task::regression},
        .of_outputs = true},
-      {.name = "predicted_labels", .answers = Question::label, .tasks = {Task::multi_label}},
+      {.name = "predicted_labels", .kind = PredictionKind::label, .tasks = {Task::multi_label}},
       {.name = "gold", .of = WhichRows::labelled, .of_outputs = true},
       {.name = "cut"},
-      {.name = "embedding", .answers = Question::embedding},
-      {.name = "labels", .answers = Question::label, .list = true},
+      {.name = "embedding", .kind = PredictionKind::embedding},
+      {.name = "labels", .kind = PredictionKind::label, .list = true},
       {.name = "probabilities",
-       .answers = Question::label,
+       .kind = PredictionKind::label,
        .list = true,
        .tasks = {Task::single_label, Task::multi_label}},
-      {.name = "logits", .answers = Question::label, .list = true},
+      {.name = "logits", .kind = PredictionKind::label, .list = true},
       {.name = "input_ids", .list = true},
   };
   return fields;
@@ -256,12 +256,12 @@ std::vector<double> probabilities_of(std::span<const float> logits, Task task,
 
 // Says why predictions about the rows lack a field; "" if they have it.
 std::string lacking(const PredictionSubject& subject, const PredictionField& field) {
-  if (field.answers.value_or(subject.question) != subject.question)
-    return subject.question == Question::label
-               ? "the embedding is there with `embed`"
-               : "with `embed` there are no labels, and nothing about them";
+  if (field.kind.value_or(subject.kind) != subject.kind)
+    return subject.kind == PredictionKind::label
+               ? "it is available with `embed` only"
+               : "it is not available with `embed`, which predicts no labels";
   if (!field.tasks.empty() && std::ranges::find(field.tasks, subject.task) == field.tasks.end())
-    return fmt::format("a model of {} gives no {}", to_string(subject.task), field.name);
+    return fmt::format("a model for {} has no {}", to_string(subject.task), field.name);
   switch (field.of) {
     case WhichRows::pairs:
       return subject.pairs ? ""
@@ -295,17 +295,17 @@ bool all_finite(std::span<const float> values) {
 
 void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
   prediction.embedding.assign(numbers.begin(), numbers.end());
-  prediction.has_number = all_finite(numbers);
+  prediction.is_finite = all_finite(numbers);
 }
 
-void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
-                 ScoreActivation activation, const std::vector<std::string>& labels) {
+void fill_prediction(Prediction& prediction, std::span<const float> logits, Task task,
+                     ScoreActivation activation, const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
   // For classes and labels, the values are the logits.
   for (const double score :
        activated(logits, task == Task::regression ? activation : ScoreActivation::none))
     prediction.values.push_back(static_cast<float>(score));
-  prediction.has_number = all_finite(logits);
+  prediction.is_finite = all_finite(logits);
   if (task == Task::regression) return;
   prediction.probabilities = probabilities_of(logits, task, activation);
   if (task != Task::single_label) return;
@@ -321,7 +321,7 @@ TextPredictor::TextPredictor(const TextModel& source, const TextCut& text_cut,
                              std::int64_t batch_size, Context& context)
     : source_(source),
       context_(context),
-      question_(Question::label),
+      kind_(PredictionKind::label),
       limit_(text_limit(text_cut, source)),
       activation_(score_activation(source.model.facts)),
       batch_size_(batch_size),
@@ -334,7 +334,7 @@ TextPredictor::TextPredictor(const EmbeddingModel& model, const TextCut& text_cu
                              std::int64_t batch_size, Context& context)
     : source_(model.source),
       context_(context),
-      question_(Question::embedding),
+      kind_(PredictionKind::embedding),
       limit_(text_limit(text_cut, model)),
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
@@ -374,8 +374,8 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Prediction& prediction = predictions[static_cast<std::size_t>(batch[i])];
       const std::span<const float> row = std::span(figures).subspan(i * width, width);
-      if (question_ == Question::label)
-        fill_answer(prediction, row, source_.model.facts.task(), activation_, labels);
+      if (kind_ == PredictionKind::label)
+        fill_prediction(prediction, row, source_.model.facts.task(), activation_, labels);
       else
         fill_embedding(prediction, row);
     }
@@ -392,7 +392,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
     prediction.input_ids = set.ids[i];
     prediction.cut = set.truncated[i] != 0;
     empty += trim(prediction.row.text).empty();
-    without_number += !prediction.has_number;
+    non_finite += !prediction.is_finite;
   }
   texts += set.size();
   cut += set.truncated_texts;
@@ -408,7 +408,7 @@ void TextPredictor::check_memory_for(std::int64_t batch, std::int64_t tokens) {
 }
 
 std::vector<std::string> TextPredictor::warnings() const {
-  const bool classified = question_ == Question::label;
+  const bool classified = kind_ == PredictionKind::label;
   std::vector<std::string> lines;
   const auto add = [&](std::int64_t count, std::string_view one, std::string_view several,
                        const std::string& what) {
@@ -418,13 +418,11 @@ std::vector<std::string> TextPredictor::warnings() const {
   };
   if (std::string line = unknown_warning(unknown, tokens, "the texts"); !line.empty())
     lines.push_back(std::move(line));
-  add(cut, "was", "were", fmt::format("cut to {} tokens{}", limit_.tokens, reason(limit_)));
+  add(cut, "was", "were", fmt::format("truncated to {} tokens{}", limit_.tokens, reason(limit_)));
   add(empty, "is", "are",
       fmt::format("empty and {} like any other", classified ? "classified" : "embedded"));
-  if (classified && without_number > 0)
-    lines.push_back(without_prediction_text(without_number, texts));
-  if (!classified)
-    add(without_number, "has", "have", "an embedding with numbers that are not finite");
+  if (classified && non_finite > 0) lines.push_back(without_prediction_text(non_finite, texts));
+  if (!classified) add(non_finite, "has", "have", "an embedding with numbers that are not finite");
   if (replaced_bytes > 0) lines.push_back(not_utf8_warning(replaced_bytes));
   return lines;
 }
@@ -452,7 +450,7 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
     const std::string lack = lacking(subject, field);
     user_check(lack.empty(), "`fields`: {}", lack);
     usage_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
-                "`fields`: {} is there twice", name);
+                "`fields`: {} is listed twice", name);
     chosen.push_back(field);
   }
   return chosen;

@@ -17,17 +17,17 @@
 namespace hone {
 
 /// The kind of prediction.
-enum class Question {
+enum class PredictionKind {
   label,     ///< the class of each text
   embedding  ///< the vector of each text
 };
 
 /// Facts about a series of predictions, known before the first one.
 struct PredictionSubject {
-  Question question = Question::label;
+  PredictionKind kind = PredictionKind::label;
   std::string model;                ///< as it was named
   std::string data = {};            ///< source of the texts; empty: they were given directly
-  std::string part = {};            ///< split of the data
+  std::string split = {};           ///< split of the data
   bool pairs = false;               ///< texts come in pairs
   bool labelled = false;            ///< some texts have a gold label
   bool many_files = false;          ///< texts come from several files
@@ -55,7 +55,7 @@ struct Prediction {
   std::optional<std::string>
       label;  ///< of the largest logit, the first among equals; only for single-label tasks
   std::optional<double> score;  ///< its probability
-  bool has_number = true;       ///< whether all logits or embedding values are finite
+  bool is_finite = true;        ///< whether all logits or embedding values are finite
 };
 
 /// An encoded example, in results.
@@ -133,7 +133,7 @@ class TextPredictor {
   /// Returns the number of logits or the length of a vector.
   std::int64_t width() const { return predictor_.width(); }
   /// Counts so far.
-  std::int64_t texts = 0, tokens = 0, unknown = 0, cut = 0, empty = 0, without_number = 0,
+  std::int64_t texts = 0, tokens = 0, unknown = 0, cut = 0, empty = 0, non_finite = 0,
                replaced_bytes = 0;
   /// Returns warnings about the texts so far.
   std::vector<std::string> warnings() const;
@@ -141,7 +141,7 @@ class TextPredictor {
  private:
   const TextModel& source_;
   Context& context_;
-  Question question_;
+  PredictionKind kind_;
   TextLimit limit_;
   ScoreActivation activation_ = ScoreActivation::none;
   std::int64_t batch_size_;
@@ -156,9 +156,9 @@ class TextPredictor {
 struct PredictionField {
   std::string_view name;
   enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
-  std::optional<Question> answers = {};  ///< the question that has it; empty: any
-  bool list = false;                     ///< a list: in CSV only on request, as JSON in one cell
-  std::vector<Task> tasks = {};          ///< that have it; empty: any
+  std::optional<PredictionKind> kind = {};  ///< the kind that has it; empty: any
+  bool list = false;                        ///< a list: in CSV only on request, as JSON in one cell
+  std::vector<Task> tasks = {};             ///< that have it; empty: any
   /// Whether it is an object for several outputs; CSV has a column for each, "value.NAME".
   bool of_outputs = false;
 };

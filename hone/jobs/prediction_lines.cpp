@@ -32,7 +32,7 @@ std::string vector_cells(std::string_view norm, std::string_view numbers) {
   return fmt::format("{:>9}  {:>36}  ", norm, numbers);
 }
 
-std::string_view answer_header(const PredictionSubject& subject) {
+std::string_view label_header(const PredictionSubject& subject) {
   if (subject.task != Task::regression)
     return subject.task == Task::multi_label ? "Labels" : "Label";
   return subject.activation.empty() ? std::string_view("Number") : subject.activation;
@@ -58,7 +58,7 @@ PredictionLines::PredictionLines(PredictionForm form, PredictionSubject subject,
       fields_(choose_fields(fields, subject_, form == PredictionForm::csv)),
       chosen_(!fields.empty()),
       columns_(style.columns),
-      label_width_(answer_header(subject_).size()) {
+      label_width_(label_header(subject_).size()) {
   // A single number has up to ten characters; lines with several labels or numbers need not align.
   constexpr std::size_t kNumberWidth = 10;
   if (subject_.task == Task::regression) label_width_ = std::max(label_width_, kNumberWidth);
@@ -70,8 +70,8 @@ std::string PredictionLines::header() const {
   if (form_ == PredictionForm::json_lines) return "";
   if (form_ == PredictionForm::csv) return csv_header(fields_, subject_);
   const std::string answer =
-      subject_.question == Question::label
-          ? label_cells(answer_header(subject_), score_header(subject_))
+      subject_.kind == PredictionKind::label
+          ? label_cells(label_header(subject_), score_header(subject_))
           : vector_cells("Norm", fmt::format("First {} of {} numbers",
                                              std::min<std::int64_t>(kShownNumbers, subject_.width),
                                              subject_.width));
@@ -95,8 +95,8 @@ Json PredictionLines::to_json_line(const Prediction& prediction) const {
 std::string PredictionLines::table_row(const Prediction& p) const {
   const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
   const std::string answer =
-      subject_.question == Question::label
-          ? label_cells(answer_text({subject_.task, subject_.labels}, p.values),
+      subject_.kind == PredictionKind::label
+          ? label_cells(prediction_text({subject_.task, subject_.labels}, p.values),
                         p.score ? display_text(percent(*p.score)) : "–")
           : vector_cells(fmt::format("{:.4f}", norm(p.embedding)), first_numbers(p.embedding));
   return table_line(id, answer, p.row.gold.value_or("–"), p.row.text, p.row.text_pair.value_or(""));

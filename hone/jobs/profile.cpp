@@ -11,13 +11,13 @@
 namespace hone {
 namespace {
 
-Floors floors_of(const BenchTimes& times, Context& context, std::vector<std::string>& notes) {
-  Floors floors{
+MachinePeaks peaks_of(const BenchTimes& times, Context& context, std::vector<std::string>& notes) {
+  MachinePeaks peaks{
       .fp32 = times.peak,
       .bandwidth = keep_highest(PeakKind::copy_gbps, times.threads,
                                 kernels::measure_copy_gbps(context.pool), peaks_file(), notes)};
-  for (const auto& [kind, some] : times.native) floors.native.emplace(kind, some.peak);
-  return floors;
+  for (const auto& [kind, some] : times.native) peaks.native.emplace(kind, some.peak);
+  return peaks;
 }
 
 double total_seconds(const std::vector<OperatorTime>& operators) {
@@ -27,11 +27,11 @@ double total_seconds(const std::vector<OperatorTime>& operators) {
 }
 
 void fill_document(const BenchTimes& times, const std::vector<OperatorTime>& kinds,
-                   const Floors& floors, Document& document) {
+                   const MachinePeaks& peaks, Document& document) {
   double compute = 0;
   std::map<std::string, double> by_operation;  // summed over kernels
   for (const OperatorTime& one : kinds) {
-    compute += floors.compute_seconds(one);
+    compute += peaks.compute_seconds(one);
     by_operation[one.operation] += one.seconds;
   }
   const double total = total_seconds(kinds);
@@ -46,14 +46,14 @@ void fill_document(const BenchTimes& times, const std::vector<OperatorTime>& kin
       {"At peak arithmetic", fmt::format("{:.0f}% of the time", 100 * compute / total)}};
 }
 
-Section reading_notes(const BenchTimes& times, const Floors& floors) {
+Section reading_notes(const BenchTimes& times, const MachinePeaks& peaks) {
   return {
       "How to read this",
       {Paragraph{fmt::format(
            "Times are of one run, the mean of the faster {} of {}. Peak: {:.0f} GFLOP/s of fp32 "
            "({}){} and {:.1f} GB/s of memory, read and written ({}), on {}.",
-           faster_half(times.runs), times.runs, floors.fp32.value, provenance(floors.fp32),
-           native_peaks_text(times), floors.bandwidth.value, provenance(floors.bandwidth),
+           faster_half(times.runs), times.runs, peaks.fp32.value, provenance(peaks.fp32),
+           native_peaks_text(times), peaks.bandwidth.value, provenance(peaks.bandwidth),
            times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads))},
        Paragraph{"Bytes are those of operands and results as if no cache held them, so data in "
                  "caches can exceed the bandwidth of memory. FLOP are those that kernels compute, "
@@ -90,15 +90,15 @@ ProfileResult profile(const ProfileJob& job, Context& context) {
   const BenchTimes& times = result.times;
   const RunProfile& recorded = *times.recorded;
   Document& document = result.document;
-  const Floors floors = floors_of(times, context, document.notes);
+  const MachinePeaks peaks = peaks_of(times, context, document.notes);
   const std::vector<OperatorTime> kinds = by_kernel(recorded.operators);
   const std::vector<OperatorTime>& asked = job.by_node ? recorded.operators : kinds;
-  const Table all = operator_table(asked, floors, 0),
-              shown = operator_table(asked, floors, static_cast<std::size_t>(job.rows));
+  const Table all = operator_table(asked, peaks, 0),
+              shown = operator_table(asked, peaks, static_cast<std::size_t>(job.rows));
   result.fields = to_json(ProfileFields{.times = bench_times_result(times, work),
-                                        .copy_gbps = floors.bandwidth.value,
-                                        .operators = operator_results(asked, floors)});
-  fill_document(times, kinds, floors, document);
+                                        .copy_gbps = peaks.bandwidth.value,
+                                        .operators = operator_results(asked, peaks)});
+  fill_document(times, kinds, peaks, document);
   document.title = fmt::format("Profile of {}", job.work.model);
   document.sections = {{"", {PageTable{shown}}}};
   if (shown.rows().size() < all.rows().size())
@@ -107,15 +107,15 @@ ProfileResult profile(const ProfileJob& job, Context& context) {
     write_file(output->path() / "operators.csv", to_csv(all));
     write_file(output->path() / "timeline.json", timeline_json(recorded, times.what));
     std::vector<Block>& blocks = document.sections[0].blocks;
-    blocks.push_back(figure_block(roofline(kinds, floors, times.what), output->path() / "roofline",
+    blocks.push_back(figure_block(roofline(kinds, peaks, times.what), output->path() / "roofline",
                                   "Roofline: operations per second against operations per byte, "
                                   "below the peak of the machine",
                                   document.notes));
     blocks.push_back(Paragraph{fmt::format(
         "Open {}/timeline.json in https://ui.perfetto.dev to see the runs.", job.output.folder)});
   }
-  document.sections.push_back(reading_notes(times, floors));
-  tell_notes(context, document.notes);
+  document.sections.push_back(reading_notes(times, peaks));
+  print_notes(context, document.notes);
   if (!output) return result;
   document.output = job.output.folder;
   result.basis = {std::string(times.arithmetic), 1,

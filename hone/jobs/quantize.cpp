@@ -25,8 +25,8 @@ namespace {
 /// The state that all seeds of a job share.
 struct QuantizeRun {
   const QuantizeJob& job;
-  const TextModel& parent;
-  bool parent_is_unrounded = false;  ///< its weights are those before rounding, stored by QAT
+  const TextModel& baseline;
+  bool baseline_is_unrounded = false;  ///< its weights are those before rounding, stored by QAT
   const EncodedSplits& data;
   const Measurement& before;
   CompressOptions options;
@@ -39,10 +39,10 @@ struct QuantizeRun {
   std::string label() const {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(plan));
   }
-  bool goes_on() const { return parent.model.quantization.has_value(); }
+  bool is_requantized() const { return baseline.model.quantization.has_value(); }
   /// Returns the formats of a quantized baseline, or "".
   std::string baseline_format() const {
-    return goes_on() ? summary(parent.model.quantization->plan) : "";
+    return is_requantized() ? summary(baseline.model.quantization->plan) : "";
   }
   QuantizedResult result(double weight_bits) const {
     QuantizedResult result{.subject = subject_result(job.model, data.identity, data.measured),
@@ -53,25 +53,25 @@ struct QuantizeRun {
                            .quantized_modules = std::ssize(plan),
                            .protocol = to_string(data.protocol),
                            .calibration_examples = static_cast<std::int64_t>(calibration_examples)};
-    if (goes_on()) result.baseline_format = baseline_format();
+    if (is_requantized()) result.baseline_format = baseline_format();
     return result;
   }
-  std::string part() const { return short_name_and_size(data.measured); }
+  std::string split() const { return short_name_and_size(data.measured); }
   /// Returns a remark on the metrics of a model whose files have no head, or "".
-  std::string without_head() const { return headless_remark(parent.model, options.qat); }
+  std::string without_head() const { return headless_remark(baseline.model, options.qat); }
   /// `caveat`: about the training, see `training_caveat`.
   std::string caption(const std::string& caveat) const {
     const std::string twice =
-        goes_on() ? fmt::format(
-                        "The baseline is already quantized ({}); the change does not "
-                        "include what that cost.",
-                        baseline_format())
-                  : "";
+        is_requantized() ? fmt::format(
+                               "The baseline is already quantized ({}); the change does not "
+                               "include what that cost.",
+                               baseline_format())
+                         : "";
     const std::string random = without_head();
-    return figures_caption(
+    return metrics_caption(
         before, data, {twice, caveat, random.empty() ? "" : fmt::format("Note that {}.", random)});
   }
-  Graph graph() const { return plain_graph(parent.model); }
+  Graph graph() const { return unquantized_graph(baseline.model); }
 };
 
 /// A quantized model, written to its folder, with its part of the report.
@@ -81,7 +81,7 @@ struct Quantized {
   MetricChange change;
   Verdict verdict;
   JudgedGates gates = {};
-  bool clearly_lost = false;  ///< see `BeforeAndAfter::clearly_lost`
+  bool is_clearly_worse = false;  ///< see `BeforeAndAfter::is_clearly_worse`
   std::vector<LayerBar> layers;
   std::vector<std::string> doubts;  ///< about the numbers
   std::vector<std::string> notes;
@@ -90,9 +90,9 @@ struct Quantized {
 // Returns a model quantized by rounding, or trained with a log and a learning curve in the folder.
 Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, const fs::path& folder,
                      Quantized& quantized) {
-  if (!options.qat) return compress(run.parent.model, run.data, options, run.context);
+  if (!options.qat) return compress(run.baseline.model, run.data, options, run.context);
   TrainingLog log = training_log_in(folder, run.job.report_to);
-  Model model = compress(run.parent.model, run.data, options, log, run.context);
+  Model model = compress(run.baseline.model, run.data, options, log, run.context);
   quantized.fields.steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, run.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
@@ -119,7 +119,7 @@ std::string saved_remark(const QuantizeRun& run) {
 
 // "14", "14, of which 3 are new"
 std::string layers_text(const QuantizeRun& run) {
-  return run.goes_on()
+  return run.is_requantized()
              ? fmt::format("{}, of which {} are new", run.plan.size(), run.options.plan.size())
              : std::to_string(run.plan.size());
 }
@@ -128,8 +128,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   const QuantizeJob& job = run.job;
   CompressOptions options = run.options;
   options.fine_tune.training.seed = seed;
-  TextModel model = run.parent;
-  model.trained_on = record_of_copy(run.parent, run.data, options);
+  TextModel model = run.baseline;
+  model.trained_on = record_of_copy(run.baseline, run.data, options);
   if (job.qat) remember_columns(*model.trained_on, run.data.identity.columns);
   if (!job.row_hashes) model.trained_on = without_rows(model.trained_on);
   options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
@@ -143,8 +143,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   quantized.verdict = both.verdict;
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
-      {"baseline", average_weight_bits(run.parent.model), run.before, std::nullopt,
-       arithmetic_of_run(forward_graph(run.parent.model), run.context.session())},
+      {"baseline", average_weight_bits(run.baseline.model), run.before, std::nullopt,
+       arithmetic_of_run(forward_graph(run.baseline.model), run.context.session())},
       {run.label(), weight_bits, both.after, both.comparison, kSimulated,
        both.gates.any() ? std::optional(both.verdict) : std::nullopt}};
   const auto& labels = model.model.facts.labels;
@@ -173,28 +173,28 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
                         elsewhere.comparison, kSimulated});
   }
   Section result{"", {PageTable{comparison_table(compared), run.caption(trained)}}};
-  for (Block& block : gate_blocks(both.gates, run.part()))
+  for (Block& block : gate_blocks(both.gates, run.split()))
     result.blocks.push_back(std::move(block));
   if (run.without_head().empty())
-    result.blocks.push_back(Paragraph{use_sentence(both.gates, job.output.folder)});
+    result.blocks.push_back(Paragraph{usage_advice(both.gates, job.output.folder)});
   std::vector<Section>& sections = quantized.document.sections;
   sections.insert(sections.begin(), std::move(result));
   sections.push_back(details_section(named_evaluations(both, run.data), labels));
   describe_change(quantized.document, run.label(), both, run.data.measured);
   if (!job.qat && !run.without_head().empty())
     quantized.document.headline = fmt::format("{}: {}", run.label(), run.without_head());
-  quantized.clearly_lost = both.clearly_lost();
+  quantized.is_clearly_worse = both.is_clearly_worse();
   quantized.document.next = {{"Store the weights in few bits",
                               fmt::format("hone pack {} -o {}", shell_word(job.output.folder),
                                           shell_word(job.output.folder + "-packed"))}};
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
   write_model(model, folder);
-  if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
+  if (job.qat || run.baseline_is_unrounded) write_unrounded(unrounded, model.model, folder);
   const ModelSize& size = fields.size = model_size(model.model, folder);
-  const ModelSize baseline = model_size(run.parent.model, {});
-  lead_with(quantized.document,
-            {size_figure("Size when packed (predicted)", static_cast<double>(baseline.packed_bytes),
-                         static_cast<double>(size.packed_bytes))});
+  const ModelSize baseline = model_size(run.baseline.model, {});
+  prepend_key_figures(quantized.document, {size_fact("Size when packed (predicted)",
+                                                     static_cast<double>(baseline.packed_bytes),
+                                                     static_cast<double>(size.packed_bytes))});
   quantized.document.key_figures.push_back({"Layers quantized", layers_text(run)});
   for (const std::string& line : {to_text(size), saved_remark(run)})
     if (!line.empty()) sections.front().blocks.push_back(Paragraph{line});
@@ -213,7 +213,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
 // Explains the losses by rounding alone, and saves a remedy in the job's folder.
 Explanation explain(const QuantizeRun& run) {
   const QuantizeJob& job = run.job;
-  Diagnosis diagnosis = diagnose(run.parent.model, run.before, run.data, run.options, run.context);
+  Diagnosis diagnosis =
+      diagnose(run.baseline.model, run.before, run.data, run.options, run.context);
   NextStep next = next_step({job.invocation, run.options, job.output.folder, run.output.path()},
                             diagnosis, run.graph());
   return {std::move(diagnosis), std::move(next), job.seeds};
@@ -224,7 +225,7 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
                       std::vector<LayerBar> weights, const fs::path& folder,
                       std::vector<std::string>& notes) {
   const std::string title =
-      fmt::format("What is left of each layer's {}, {}",
+      fmt::format("Signal-to-noise ratio of each layer's {}, {}",
                   explanation ? "operands, one layer at a time, without training" : "weights",
                   summary(run.options.plan));
   std::vector<Block> blocks = layer_figure(
@@ -235,7 +236,7 @@ Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& 
 }
 
 // Suggests commands after a clear loss.
-std::vector<NextCommand> commands_that_lose_less(const QuantizeRun& run,
+std::vector<NextCommand> commands_with_less_loss(const QuantizeRun& run,
                                                  const std::optional<Explanation>& explanation) {
   const QuantizeJob& job = run.job;
   std::vector<NextCommand> next;
@@ -250,7 +251,7 @@ std::vector<NextCommand> commands_that_lose_less(const QuantizeRun& run,
          job.invocation.command_with({{"qat", "true"},
                                       {"explain", ""},
                                       {"overwrite_output_dir", ""},
-                                      {"output_dir", free_name(job.output.folder, "-qat")}})});
+                                      {"output_dir", unused_name(job.output.folder, "-qat")}})});
   return next;
 }
 
@@ -263,9 +264,9 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
     explanation = explain(run);
     quantized.fields.diagnosis = diagnosis_result(*explanation, run.graph());
   }
-  if (quantized.clearly_lost) {
+  if (quantized.is_clearly_worse) {
     std::vector<NextCommand>& next = quantized.document.next;
-    const std::vector<NextCommand> first = commands_that_lose_less(run, explanation);
+    const std::vector<NextCommand> first = commands_with_less_loss(run, explanation);
     next.insert(next.begin(), first.begin(), first.end());
   }
   quantized.document.sections.push_back(
@@ -281,7 +282,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, QuantizeResult result) 
   result.gate = outcome_of(quantized.gates);
   write_report(result, job.invocation, folder, run.context);
   run.output.commit();
-  for (const auto& lines : {quantized.doubts, quantized.notes}) tell_warnings(run.context, lines);
+  for (const auto& lines : {quantized.doubts, quantized.notes}) print_warnings(run.context, lines);
   return result;
 }
 
@@ -292,7 +293,7 @@ std::vector<Json> results_of_seeds(const QuantizeRun& run) {
     if (!seed.done) {
       Quantized quantized = quantize_once(run, seed.seed, seed.path);
       layer_section(run, std::nullopt, std::move(quantized.layers), seed.path, quantized.notes);
-      tell_warnings(run.context, quantized.notes);
+      print_warnings(run.context, quantized.notes);
       write_results("quantize", to_json(quantized.fields), seed.path);
     }
     results.push_back(read_json(seed.path / "results.json"));
@@ -305,13 +306,12 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   const fs::path& folder = run.output.path();
   const std::vector<Json> results = results_of_seeds(run);
   const SeedChanges changes = seed_changes(results);
-  const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
-                                  after = {figures[1]};
+  const std::vector<MetricsKey> figures = before_and_after_names(run.data), after = {figures[1]};
   const Table table = seed_table(results, figures);
-  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
+  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.metric()));
   const JudgedGates gates = judge_seeds(run.gates, results);
   const std::string spread =
-      fmt::format("After, on {}: {}.", run.part(), seed_sentence(metric_spread(results, "after")));
+      fmt::format("After, on {}: {}.", run.split(), seed_sentence(metric_spread(results, "after")));
   std::optional<Explanation> explanation;
   if (job.explain || std::ranges::any_of(changes.changes, worth_explaining))
     explanation = explain(run);
@@ -332,36 +332,35 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, QuantizeResult made) {
   describe_seeds(document, fmt::format("{}, {} seeds", run.label(), job.seeds), results, changes,
                  change, gates, name_and_size(run.data.measured));
   document.output = job.output.folder;
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   const Figure dots = seed_figure(
-      results, figures, fmt::format("{}, {}; {} seeds", run.label(), run.part(), job.seeds));
+      results, figures, fmt::format("{}, {}; {} seeds", run.label(), run.split(), job.seeds));
   document.sections = {
       {"",
        {PageTable{table, caption}, Paragraph{spread},
         figure_block(dots, folder / "seeds",
-                     metric_title(changes.figure()) + " after, a dot for each seed, and before",
-                     undrawn)}}};
+                     metric_title(changes.metric()) + " after, a dot for each seed, and before",
+                     figure_notes)}}};
   std::vector<Block>& blocks = document.sections[0].blocks;
-  for (Block& block : gate_blocks(gates, run.part())) blocks.push_back(std::move(block));
+  for (Block& block : gate_blocks(gates, run.split())) blocks.push_back(std::move(block));
   if (const std::string remark = saved_remark(run); !remark.empty())
     blocks.push_back(Paragraph{remark});
   if (explanation)
-    document.sections.push_back(layer_section(run, explanation, {}, folder, undrawn));
+    document.sections.push_back(layer_section(run, explanation, {}, folder, figure_notes));
   document.sections.push_back(details_section_of_seeds(results, after));
   const std::vector<std::string> doubts = seed_concerns(results, after);
-  for (const auto& lines : {undrawn, doubts})
+  for (const auto& lines : {figure_notes, doubts})
     document.notes.insert(document.notes.end(), lines.begin(), lines.end());
-  for (const auto& lines : {doubts, undrawn}) tell_warnings(run.context, lines);
+  for (const auto& lines : {doubts, figure_notes}) print_warnings(run.context, lines);
   write_report(made, job.invocation, folder, run.context);
   run.output.commit();
   return made;
 }
 
-constexpr std::string_view kClassWeightsMeaning =
-                               "Weight of each class in the loss; null without --class_weights.",
-                           kDiagnosisMeaning =
-                               "Where the accuracy is lost; null: little is, and --explain was not "
-                               "given.";
+constexpr std::string_view
+    kClassWeightsMeaning = "Weight of each class in the loss; null without --class_weights.",
+    kDiagnosisMeaning =
+        "Where the accuracy is lost; null: little is lost, and --explain was not given.";
 
 }  // namespace
 
@@ -397,7 +396,7 @@ CardFacts card_facts(const QuantizedResult& quantized, const BeforeAndAfterResul
                              markdown_code(quantized.format),
                              qat ? "trained through the quantizers" : "rounded after training");
   facts.relation = "quantized";
-  facts.is_of_data = true;
+  facts.trained_on_data = true;
   facts.seed = seed;
   facts.format = quantized.format;
   // These cautions concern the baseline; QAT has trained its head.
@@ -412,7 +411,7 @@ const Fields& fields_of(const TransformersEvaluation*) {
   using T = TransformersEvaluation;
   static const Fields fields = describe<T>(
       "transformers_evaluation",
-      "The saved model as transformers computes it: without quantizers of what layers read.",
+      "The saved model as transformers computes it: without quantizers of layer inputs.",
       inlined<&T::evaluation>(), field<&T::comparison>("comparison", "With the baseline."));
   return fields;
 }
@@ -420,7 +419,7 @@ const Fields& fields_of(const TransformersEvaluation*) {
 const Fields& fields_of(const QuantizeFields*) {
   using Q = QuantizeFields;
   static const Fields fields = describe<Q>(
-      "quantize", "A quantized model beside its baseline.", inlined<&Q::quantized>(),
+      "quantize", "A quantized model compared with its baseline.", inlined<&Q::quantized>(),
       inlined<&Q::both>(), field<&Q::seed>("seed", "Of calibration and training."),
       field<&Q::seeds>("seeds", Unit::seeds, "Number of seeds: 1."),
       field<&Q::gate>("gate", "Whether the gates hold; null: none were given."),
@@ -431,7 +430,7 @@ const Fields& fields_of(const QuantizeFields*) {
                                  "The saved model in transformers; null: it computes the same."),
       field<&Q::steps>("steps", Unit::steps, "Training steps; null without --qat."),
       field<&Q::caveat>("caveat",
-                        "What the change includes beside the quantizing, or that the model has no "
+                        "What the change includes besides quantization, or that the model has no "
                         "head; null: nothing."),
       field<&Q::diagnosis>("diagnosis", kDiagnosisMeaning));
   return fields;
@@ -440,11 +439,11 @@ const Fields& fields_of(const QuantizeFields*) {
 const Fields& fields_of(const QuantizeSeedsFields*) {
   using Q = QuantizeSeedsFields;
   static const Fields fields = describe<Q>(
-      "quantize", "Models quantized with several seeds beside their baseline.",
+      "quantize", "Models quantized with several seeds, compared with their baseline.",
       inlined<&Q::quantized>(), field<&Q::size>("size", "Size of the weights of one model."),
       field<&Q::class_weights>("class_weights", kClassWeightsMeaning),
       field<&Q::distill>("distill", kDistillMeaning), inlined<&Q::seeds>(),
-      field<&Q::caveat>("caveat", "What the change includes beside the quantizing; null: nothing."),
+      field<&Q::caveat>("caveat", "What the change includes besides quantization; null: nothing."),
       field<&Q::diagnosis>("diagnosis", kDiagnosisMeaning));
   return fields;
 }
@@ -453,7 +452,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   usage_check(job.seeds == 1 || job.qat,
               "`seeds` needs `qat`: quantization without training is deterministic, so all seeds "
               "would give the same model");
-  usage_check(job.distill.parent.empty() || job.qat,
+  usage_check(job.distill.teacher.empty() || job.qat,
               "`distill` needs `qat`, which trains the quantized model with a teacher");
   QuantizeResult result;
   CompressOptions options{
@@ -461,41 +460,41 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   options.fine_tune.training.save_steps = job.resume.save_steps;
   options.fine_tune.title = "train quantized";
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
-  TextModel parent = open_model(job.model, context, job.seed);
-  check_not_packed(parent.model, job.model);
-  parent.trained_on = record_with_parent(parent.trained_on, job.distill);
+  TextModel baseline = open_model(job.model, context, job.seed);
+  check_not_packed(baseline.model, job.model);
+  baseline.trained_on = record_with_teacher(baseline.trained_on, job.distill);
   // Weights that QAT stored before rounding compute the same, and training can continue from them.
-  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
-  options.plan = resolve(job.recipe, plain_graph(parent.model));
-  options.sparsities = resolve_sparsities(job.recipe, plain_graph(parent.model));
+  const bool baseline_is_unrounded = load_unrounded(baseline.model, baseline.folder);
+  const std::vector<Gate> gates = gates_of(job.gates, baseline.model, job.model);
+  options.plan = resolve(job.recipe, unquantized_graph(baseline.model));
+  options.sparsities = resolve_sparsities(job.recipe, unquantized_graph(baseline.model));
   const QuantizationPlan plan =
-      with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
-  std::optional<Parent> distilled;
+      with_context(job.model, [&] { return combined_plan(baseline.model, options.plan); });
+  std::optional<Teacher> teacher;
   const EncodedSplits data = load_encoded(
-      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context,
+      baseline, job.model, job.data, job.split, job.seed, MetricsOf::one_model, context,
       result.document.notes,
-      [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
-        distilled = open_parent(job.distill, parent.model, texts, job.data.cut, context, warnings);
+      [&](const DataSet& texts, const EvaluationExamples&, std::vector<std::string>& warnings) {
+        teacher = open_teacher(job.distill, baseline.model, texts, job.data.cut, context, warnings);
       });
-  if (!begin_run(job.invocation, parent.model.parameters, data, output,
-                 distilled ? &*distilled : nullptr))
+  if (!begin_run(job.invocation, baseline.model.parameters, data, output,
+                 teacher ? &*teacher : nullptr))
     return finished<QuantizeResult>(output, job.output);
-  const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
+  const Measurement before = measure_before(baseline, data, options.fine_tune.eval_batch_size,
                                             context, result.document.notes);
-  const std::size_t calibration_examples = calibration_rows(parent.model, data, options).size();
+  const std::size_t calibration_examples = calibration_rows(baseline.model, data, options).size();
   if (calibration_examples > 0) {
     result.document.notes.push_back(
         fmt::format("calibrated on {} of {} training examples, sampled with seed {}",
                     grouped(static_cast<long long>(calibration_examples)),
                     grouped(data.train.size()), job.seed));
-    tell_notes(context, {result.document.notes.back()});
+    print_notes(context, {result.document.notes.back()});
   }
-  if (distilled)
-    learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
-               job.seeds, options.fine_tune, context);
-  const QuantizeRun run{job,  parent, parent_is_unrounded,  data,   before, options,
-                        plan, gates,  calibration_examples, output, context};
+  if (teacher)
+    add_teacher_logits(*std::exchange(teacher, std::nullopt), data.train, job.distill, job.seed,
+                       job.seeds, options.fine_tune, context);
+  const QuantizeRun run{job,  baseline, baseline_is_unrounded, data,   before, options,
+                        plan, gates,    calibration_examples,  output, context};
   result.document.title = fmt::format("{} quantized: {}", job.model, run.label());
   result.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
   return job.seeds == 1 ? quantize_one_seed(run, std::move(result))

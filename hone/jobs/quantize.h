@@ -28,7 +28,7 @@ struct QuantizeJob {
   bool explain = false;    ///< explain where accuracy is lost even if little is lost
   GateOptions gates = {};  ///< limits of what may be lost
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< to measure on, see `measured_texts`
+  std::string split = {};  ///< to measure on, see `evaluation_examples`
   JobData data = {};
   FineTuneOptions training =
       {};  ///< for `qat`; its seed, checkpoints and `save_steps` are set from the members below

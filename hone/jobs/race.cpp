@@ -31,7 +31,7 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
   std::vector<PlannedRuns> runs;
   for (const auto& runner : runners_)
     runs.push_back({runner->graph, extents_of(runner->graph, inputs), runner->parameters});
-  predict_beside(runs, session_);
+  predict_together(runs, session_);
   // Timed runs do not copy inputs to another device.
   NamedTensors there;
   for (const auto& [name, tensor] : inputs) there.emplace(name, tensor.on(session_.device));
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
   for (const auto& runner : runners_) {
     works.emplace_back(
         [&there, one = runner.get()] { one->executable->run(there, one->parameters); });
-    for (int i = 0; i < readying_runs(session_.device); ++i) works.back()();
+    for (int i = 0; i < preparation_runs(session_.device); ++i) works.back()();
   }
   return rounds_in_turn(works, rounds, {}, clock_of(session_.device));
 }

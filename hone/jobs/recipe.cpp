@@ -83,7 +83,7 @@ RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatT
     try {
       std::regex compiled(*rule.regex);
     } catch (const std::regex_error& error) {
-      fail("{}: '{}' is no regular expression: {}", rule.where, *rule.regex, error.what());
+      fail("{}: '{}' is not a valid regular expression: {}", rule.where, *rule.regex, error.what());
     }
   }
   rule.formats = operand_formats(*table, place, formats);
@@ -144,7 +144,7 @@ Recipe parse_recipe(std::string_view text, std::string_view where, const FormatT
       recipe.rules.push_back(rule_of(rule, place, formats));
   }
   user_check(!recipe.defaults.empty() || !recipe.rules.empty(),
-             "{}: the recipe says nothing; give a default or a [[rule]]", where);
+             "{}: the recipe is empty; give a default or a [[rule]]", where);
   return recipe;
 }
 
@@ -167,10 +167,10 @@ LayerSparsities resolve_sparsities(const Recipe& recipe, const Graph& graph) {
   return sparsities;
 }
 
-void check_formats_alone(const Recipe& recipe) {
+void check_no_sparsities(const Recipe& recipe) {
   for (const RecipeRule& rule : recipe.rules)
     user_check(!rule.sparsity,
-               "{}: sparsity: formats alone are looked at here; `hone quantize` prunes too",
+               "{}: sparsity: this command supports formats only; `hone quantize` also prunes",
                rule.where);
 }
 
@@ -191,7 +191,7 @@ QuantizationPlan resolve(const Recipe& recipe, const Graph& graph) {
   QuantizationPlan plan;
   for (const Node* node : nodes) {
     LayerFormats layer;
-    if (is_usual_layer(*node)) apply(recipe.defaults, *node, layer);
+    if (is_default_layer(*node)) apply(recipe.defaults, *node, layer);
     for (const RecipeRule& rule : recipe.rules)
       if (matches(rule, *node)) apply(rule.formats, *node, layer);
     if (layer != LayerFormats{}) plan.emplace_back(node->name(), layer);

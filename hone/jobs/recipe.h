@@ -36,7 +36,7 @@ using OperandFormats = std::map<Operand, std::optional<Format>>;
 
 struct RecipeRule {
   std::string where;  ///< for messages: "recipe.toml, line 3"
-  std::vector<std::string> ops = {std::begin(kUsualLayers), std::end(kUsualLayers)};
+  std::vector<std::string> ops = {std::begin(kDefaultLayers), std::end(kDefaultLayers)};
   std::optional<std::string> name;   ///< glob
   std::optional<std::string> regex;  ///< ECMAScript, matches anywhere in the name
   OperandFormats formats;
@@ -63,7 +63,7 @@ QuantizationPlan resolve(const Recipe& recipe, const Graph& graph);
 /// without weights.
 LayerSparsities resolve_sparsities(const Recipe& recipe, const Graph& graph);
 /// Throws `UserError` for a recipe with sparsities, where only formats are supported.
-void check_formats_alone(const Recipe& recipe);
+void check_no_sparsities(const Recipe& recipe);
 
 /// Returns rules for these sparsities as TOML.
 std::string to_recipe(const LayerSparsities& sparsities);

@@ -84,7 +84,7 @@ std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& 
   std::vector<std::string> lines;
   for (const auto& [path, file] : record.files) {
     if (!path_exists(folder / path)) {
-      lines.push_back(fmt::format("\n  {}: is not there any more", path));
+      lines.push_back(fmt::format("\n  {}: is missing", path));
     } else if (is_folder(folder / path) || recorded(folder / path) != file) {
       lines.push_back(fmt::format("\n  {}: was changed", path));
     }
@@ -96,7 +96,7 @@ std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& 
 std::vector<std::string> differences_from(const FolderRecord& record, const Invocation& invocation,
                                           const Json& identity) {
   if (!record.job.is_object())
-    return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
+    return {fmt::format("\n  {} describes a job that cannot be resumed", kRecordFile)};
   Json then = record.job, now = identity;
   for (const char* key : {kNumericsKey, kCommandKey}) {
     then.erase(key);
@@ -110,8 +110,8 @@ void check_command(const FolderRecord& record, const fs::path& folder, const std
                    const char* way_out) {
   const std::string made_by = command_of(record, folder);
   user_check(made_by.empty() || made_by == command,
-             "{}: was left by `hone {}`, and `hone {}` has nothing to resume there\n{}",
-             folder.string(), made_by, command, way_out);
+             "{}: was made by `hone {}`, so `hone {}` cannot resume it\n{}", folder.string(),
+             made_by, command, way_out);
 }
 
 }  // namespace
@@ -153,26 +153,26 @@ std::string computed_by(const Session& session) {
 }
 
 Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,
-                  const Parent* parent) {
+                  const Teacher* teacher) {
   Json identity = result_settings(settings);
   identity[kNumericsKey] = kNumerics;
   identity["the model"] = identity_text(parameters);
   identity["the training texts"] = identity_text(data.train);
   identity["the validation texts"] = identity_text(data.validation);
   identity["the test texts"] = identity_text(data.test);
-  if (parent != nullptr) {
-    identity["the parent"] = identity_text(parent->model.model.parameters);
-    identity["the training texts as the parent reads them"] = identity_text(parent->texts);
+  if (teacher != nullptr) {
+    identity["the parent"] = identity_text(teacher->model.model.parameters);
+    identity["the training texts as the parent reads them"] = identity_text(teacher->texts);
   }
   return identity;
 }
 
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output, const Parent* parent,
+               const EncodedSplits& data, OutputFolder& output, const Teacher* teacher,
                const std::vector<std::string>& bounds) {
-  Json identity = run_identity(invocation.settings, parameters, data, parent);
+  Json identity = run_identity(invocation.settings, parameters, data, teacher);
   identity[kCommandKey] = invocation.name;
-  const auto& finished = output.former();
+  const auto& finished = output.previous();
   if (output.options().resume && finished) {
     if (!output.options().overwrite)
       check_command(*finished, output.destination(), invocation.name,
@@ -181,11 +181,11 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
     const auto lost = lost_files(*finished, output.destination());
     if (lines.empty() && lost.empty()) return false;
     user_check(output.options().overwrite || lines.empty(),
-               "{}: another run is finished there:{}\nGive another output folder, or `overwrite`",
+               "{}: contains another finished run:{}\nGive another output folder, or `overwrite`",
                output.destination().string(), fmt::join(lines, ""));
     user_check(output.options().overwrite,
-               "{}: this run is finished, but what it wrote is not what stands there:{}\nPut it "
-               "back, or make it again by `overwrite`, which keeps what was changed as NAME.kept",
+               "{}: this run is finished, but its files were changed since:{}\nRestore them, or "
+               "run it again with `overwrite`, which keeps changed files as NAME.kept",
                output.destination().string(), fmt::join(lost, ""));
   }
   const auto& interrupted = output.interrupted();
@@ -195,27 +195,26 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
   }
   check_command(*interrupted, output.path(), invocation.name,
                 "Give another output folder, or start again with `overwrite` and without `resume`");
-  user_check(
-      interrupted->finished || numerics_of(*interrupted) == kNumerics,
-      "{}: this run was begun by a version of hone whose arithmetic rounds differently "
-      "(numerics {}, here {}): going on would give what neither of them gives\nFinish it with "
-      "the version that began it, or start again with `overwrite` and without `resume`",
-      output.path().string(), numerics_of(*interrupted), kNumerics);
+  user_check(interrupted->finished || numerics_of(*interrupted) == kNumerics,
+             "{}: this run was started by a version of hone whose arithmetic rounds differently "
+             "(numerics {}, here {}), so it cannot be resumed\nFinish it with the version that "
+             "started it, or start again with `overwrite` and without `resume`",
+             output.path().string(), numerics_of(*interrupted), kNumerics);
   Json identity_then = identity;
   if (!interrupted->finished && interrupted->job.is_object())
     for (const std::string& bound : bounds)
       if (interrupted->job.contains(bound)) identity_then[bound] = interrupted->job[bound];
   const auto lines = differences_from(*interrupted, invocation, identity_then);
-  user_check(lines.empty(),
-             "{}: this is another run than the one that was interrupted, and cannot go on with its "
-             "checkpoints:{}\nGive the same command, or start again with `overwrite` and without "
-             "`resume`",
-             output.path().string(), fmt::join(lines, ""));
+  user_check(
+      lines.empty(),
+      "{}: this run differs from the interrupted one, so it cannot resume from its "
+      "checkpoints:{}\nGive the same command, or start again with `overwrite` and without `resume`",
+      output.path().string(), fmt::join(lines, ""));
   if (interrupted->finished) {
     output.commit();  // only the commit was missing
     return false;
   }
-  output.go_on(identity);
+  output.continue_job(identity);
   return true;
 }
 

@@ -31,9 +31,9 @@ std::string command_of(const FolderRecord& record, const fs::path& folder);
 /// fp32 with the interpreter on the CPU.
 std::string computed_by(const Session& session);
 
-/// Returns the identity of a run with the command's `settings`, and its numerics. `parent`: the teacher, if any.
+/// Returns the identity of a run with the command's `settings`, and its numerics. `teacher`: null without distillation.
 Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,
-                  const Parent* parent = nullptr);
+                  const Teacher* teacher = nullptr);
 
 /// Begins a run in its folder. With `resume`, continues an interrupted run, or begins one if there is none. Returns
 /// false if the same run is finished already; its result is at the destination. `bounds` are settings that limit how
@@ -43,7 +43,7 @@ Json run_identity(const Json& settings, const ParameterStore& parameters, const 
 /// all differences if another run was interrupted, or is finished and must not be overwritten. Throws it with all
 /// affected files if files of the finished run are missing or were changed.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output, const Parent* parent = nullptr,
+               const EncodedSplits& data, OutputFolder& output, const Teacher* teacher = nullptr,
                const std::vector<std::string>& bounds = {});
 
 }  // namespace hone

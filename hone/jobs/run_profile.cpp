@@ -96,28 +96,28 @@ RunProfile RunRecorder::profile(const Bindings& bindings, const Session& session
   return profile;
 }
 
-double Floors::operations(PeakKind kind) const {
+double MachinePeaks::operations(PeakKind kind) const {
   const auto found = native.find(kind);
   return (found == native.end() ? fp32 : found->second).value * 1e9;
 }
 
-double Floors::compute_seconds(const OperatorTime& one) const {
+double MachinePeaks::compute_seconds(const OperatorTime& one) const {
   return one.flops * one.calls / operations(one.arithmetic);
 }
 
-double Floors::memory_seconds(const OperatorTime& one) const {
+double MachinePeaks::memory_seconds(const OperatorTime& one) const {
   return one.bytes * one.calls / (bandwidth.value * 1e9);
 }
 
-Bound Floors::bound_by(const OperatorTime& one) const {
+Bound MachinePeaks::bound_by(const OperatorTime& one) const {
   const double memory = memory_seconds(one), compute = compute_seconds(one);
   if (std::max(memory, compute) < kBoundShare * one.seconds) return Bound::neither;
   if (memory <= compute) return Bound::compute;
   return memory > one.seconds ? Bound::caches : Bound::memory;
 }
 
-std::span<const EnumWord> enum_words(Bound) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Bound::compute), "compute"},
+std::span<const EnumName> enum_names(Bound) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(Bound::compute), "compute"},
                                         {static_cast<int>(Bound::memory), "memory"},
                                         {static_cast<int>(Bound::caches), "caches"},
                                         {static_cast<int>(Bound::neither), "neither"}};
@@ -177,7 +177,7 @@ std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes) {
 }
 
 std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>& operators,
-                                                 const Floors& floors, std::size_t most) {
+                                                 const MachinePeaks& peaks, std::size_t most) {
   std::vector<OperatorTime> sorted = operators;
   std::ranges::stable_sort(sorted, std::ranges::greater(), &OperatorTime::seconds);
   double total = 0;
@@ -198,14 +198,14 @@ std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>
     const double flops = one.flops * one.calls, bytes = one.bytes * one.calls;
     if (flops > 0) {
       row.gflops = flops / one.seconds / 1e9;
-      row.share_of_peak = floors.compute_seconds(one) / one.seconds;
+      row.share_of_peak = peaks.compute_seconds(one) / one.seconds;
     }
     if (bytes > 0) {
       row.gbps = bytes / one.seconds / 1e9;
-      row.share_of_bandwidth = floors.memory_seconds(one) / one.seconds;
+      row.share_of_bandwidth = peaks.memory_seconds(one) / one.seconds;
     }
     if (flops > 0 && bytes > 0) row.flop_per_byte = flops / bytes;
-    if (flops + bytes > 0) row.bound_by = floors.bound_by(one);
+    if (flops + bytes > 0) row.bound_by = peaks.bound_by(one);
   }
   if (shown == sorted.size()) return rows;
   double seconds = 0, calls = 0;
@@ -217,7 +217,7 @@ std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>
   return rows;
 }
 
-Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
+Table operator_table(const std::vector<OperatorTime>& operators, const MachinePeaks& peaks,
                      std::size_t most) {
   std::vector<Column> columns;
   for (const FieldDef& field : fields<OperatorTimeResult>().rows)
@@ -229,12 +229,12 @@ Table operator_table(const std::vector<OperatorTime>& operators, const Floors& f
   const auto share = [](const std::optional<double>& value) {
     return value ? percent(*value) : Cell(absent);
   };
-  for (const OperatorTimeResult& row : operator_results(operators, floors, most))
+  for (const OperatorTimeResult& row : operator_results(operators, peaks, most))
     table.add_row({row.operation, row.kernel ? Cell(*row.kernel) : Cell(absent), row.calls,
                    real(row.ms, 3), percent(row.share), real(row.call_us, 1), number(row.gflops, 1),
                    share(row.share_of_peak), number(row.gbps, 1), share(row.share_of_bandwidth),
                    number(row.flop_per_byte, 2),
-                   row.bound_by ? Cell(std::string(word_of(*row.bound_by))) : Cell(absent)});
+                   row.bound_by ? Cell(std::string(enum_name(*row.bound_by))) : Cell(absent)});
   return table;
 }
 
@@ -278,14 +278,14 @@ std::string timeline_json(const RunProfile& profile, const std::string& what) {
   return to_line({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}});
 }
 
-Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
+Figure roofline(const std::vector<OperatorTime>& operators, const MachinePeaks& peaks,
                 const std::string& title) {
   Panel panel{.title = "",
               .x = {.label = "FLOP per byte", .logarithmic = true},
               .y = {.label = "GFLOP/s", .logarithmic = true},
               .series = {},
               .references = {}};
-  const double peak = floors.fp32.value, bandwidth = floors.bandwidth.value;
+  const double peak = peaks.fp32.value, bandwidth = peaks.bandwidth.value;
   const double ridge = peak / bandwidth;
   double least = ridge / 10, most = ridge * 10;
   Series points{.label = "operations", .draw = Draw::points, .with_names = true};

@@ -74,11 +74,11 @@ class RunRecorder {
 /// operation took less than memory would; neither if that is less than `kBoundShare` of the time it took, so that
 /// overhead and waiting dominate.
 enum class Bound : std::uint8_t { compute, memory, caches, neither };
-std::span<const EnumWord> enum_words(Bound);
+std::span<const EnumName> enum_names(Bound);
 inline constexpr double kBoundShare = 0.25;
 
 /// The peaks of this machine, in 10^9 per second.
-struct Floors {
+struct MachinePeaks {
   Peak fp32;                             ///< multiply-adds, operations
   Peak bandwidth;                        ///< memory copied, bytes read and written
   std::map<PeakKind, Peak> native = {};  ///< products of codes, operations
@@ -106,13 +106,13 @@ struct OperatorTimeResult {
 const Fields& fields_of(const OperatorTimeResult*);
 /// Returns the slowest first. `most`: maximum number of rows, the others are summed in one more; 0: all.
 std::vector<OperatorTimeResult> operator_results(const std::vector<OperatorTime>& operators,
-                                                 const Floors& floors, std::size_t most = 0);
+                                                 const MachinePeaks& peaks, std::size_t most = 0);
 
 /// Groups operators by operation and kernel, slowest first.
 std::vector<OperatorTime> by_kernel(const std::vector<OperatorTime>& nodes);
 
 /// Returns the same as a table.
-Table operator_table(const std::vector<OperatorTime>& operators, const Floors& floors,
+Table operator_table(const std::vector<OperatorTime>& operators, const MachinePeaks& peaks,
                      std::size_t most);
 
 /// Returns events in the Trace Event Format for Perfetto and chrome://tracing: a lane for operations, one for each
@@ -121,7 +121,7 @@ std::string timeline_json(const RunProfile& profile, const std::string& what);
 
 /// Plots operations per second against operations per byte, below the peak of the machine (Williams, Waterman and
 /// Patterson, "Roofline", 2009).
-Figure roofline(const std::vector<OperatorTime>& operators, const Floors& floors,
+Figure roofline(const std::vector<OperatorTime>& operators, const MachinePeaks& peaks,
                 const std::string& title);
 
 }  // namespace hone

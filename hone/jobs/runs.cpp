@@ -102,7 +102,7 @@ EvaluationResult mean_measurement(const Json& runs, const std::string& key,
   const EvaluationResult& first = all.front();
   EvaluationResult mean{.metric = first.metric,
                         .metrics = {{first.metric.key, spread.mean}},
-                        .baseline = first.baseline,
+                        .constant_baseline = first.constant_baseline,
                         .majority_share = first.majority_share,
                         .baseline_rmse = first.baseline_rmse,
                         .samples = first.samples,
@@ -400,8 +400,8 @@ class Reader {
     for (const fs::path& entry : entries) add_path(entry, /*given=*/false);
     if (runs.folders.size() + runs.skipped.size() == before)
       skip(path,
-           "no output folder: there are no results and settings of a job in it, nor in the folders "
-           "in it");
+           "not an output folder: neither it nor the folders in it contain the results and "
+           "settings of a job");
   }
 
   std::map<fs::path, fs::path> seen_;  // folders as they were named, by canonical path
@@ -409,8 +409,8 @@ class Reader {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(RunState) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(RunState::finished), "finished"},
+std::span<const EnumName> enum_names(RunState) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(RunState::finished), "finished"},
                                         {static_cast<int>(RunState::unfinished), "unfinished"}};
   return kWords;
 }
@@ -418,7 +418,7 @@ std::span<const EnumWord> enum_words(RunState) {
 const Fields& fields_of(const RunRow*) {
   using R = RunRow;
   static const Fields fields = describe<R>(
-      "run_row", "A run, or one of the models that it measured. Null: its folder does not say.",
+      "run_row", "A run, or one of the models that it measured. Null: not recorded in its folder.",
       field<&R::folder>("folder", "The output folder."),
       field<&R::state>("state", "unfinished: interrupted, diverged, or still running."),
       field<&R::group>("group", "Number of its group; only runs of one group can be ranked."),
@@ -436,7 +436,7 @@ const Fields& fields_of(const RunRow*) {
       field<&R::n>("n", Unit::examples, "Its number of examples."),
       field<&R::examples_hash>("examples_hash", "Fingerprint of these examples."),
       field<&R::effective_n>("effective_n", Unit::examples,
-                             "Different examples that would say as much."),
+                             "Number of distinct examples with as much evidence."),
       field<&R::trained_on_rows>("trained_on_rows", Unit::examples,
                                  "Examples that the model was trained on."),
       field<&R::chosen_on_rows>("chosen_on_rows", Unit::examples,
@@ -450,7 +450,7 @@ const Fields& fields_of(const RunRow*) {
           "Examples of the test split that are in the validation split, too."),
       field<&R::repeated_rows>("repeated_rows", Unit::examples,
                                "Examples that repeat an earlier one of the split."),
-      field<&R::cautions>("cautions", "What the metrics have to be read with, a few words each."),
+      field<&R::cautions>("cautions", "Cautions about the metrics, a few words each."),
       field<&R::protocol>("protocol", "honest or original."),
       field<&R::start>("start", Unit::utc, "When it began, ISO 8601; null: unfinished."),
       field<&R::seconds>("seconds", Unit::seconds, "Duration; null: unfinished."),
@@ -476,7 +476,7 @@ const Fields& fields_of(const RunRow*) {
       field<&R::size_before>("size_before", Unit::bytes,
                              "The same of the baseline; null: there is none."),
       field<&R::compression_ratio>("compression_ratio", Unit::ratio,
-                                   "`size_before` by `size`; above 1: smaller."),
+                                   "`size_before` divided by `size`; above 1: smaller."),
       field<&R::latency>("latency", Unit::milliseconds,
                          "Median latency of one example at batch size 1."),
       field<&R::latency_before>("latency_before", Unit::milliseconds, "The same of the baseline."),

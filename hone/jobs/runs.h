@@ -16,7 +16,7 @@ enum class RunState : std::uint8_t {
   finished,
   unfinished  ///< interrupted, diverged, or still running
 };
-std::span<const EnumWord> enum_words(RunState);
+std::span<const EnumName> enum_names(RunState);
 
 /// A run, or one of the models that it measured. Members are empty if the folder does not have the information.
 struct RunRow {

@@ -110,7 +110,7 @@ Curves curves_of(const Training& training) {
     const double epoch = number(line, "epoch");
     if (!every_step && line.contains("loss")) losses.push_back({epoch, number(line, "loss")});
     if (!line.contains("eval_loss")) continue;
-    curves.metric = figure_of(line);
+    curves.metric = main_metric_of(line);
     curves.validation.metric = curves.metric.key;
     if (const Json& samples = value_at(line, "eval_samples"); samples.is_number_integer())
       curves.validation.n = samples.get<std::int64_t>();
@@ -125,7 +125,7 @@ Curves curves_of(const Training& training) {
     values.points.push_back(point);
   }
   if (!losses.empty())
-    curves.loss = scattered_curve(training.label, thinned(losses, kMostPoints).points);
+    curves.loss = smoothed_curve(training.label, thinned(losses, kMostPoints).points);
   if (!values.points.empty()) curves.values = std::move(values);
   return curves;
 }

@@ -80,7 +80,7 @@ constexpr std::string_view kNoDifference[] = {
     "dump_passes"};
 
 template <typename Words>
-bool among(const Words& words, std::string_view word) {
+bool is_in(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != std::end(words);
 }
 
@@ -93,7 +93,7 @@ const RunColumn* known_column(std::string_view key) {
 const Json& member(const Json& row, std::string_view key) {
   static const Json none;
   constexpr std::string_view kOfLimit[] = {"margin", "verdict"};
-  if (among(kOfLimit, key) && row.at("limit").is_null()) return none;
+  if (is_in(kOfLimit, key) && row.at("limit").is_null()) return none;
   const Json& value = value_at(row, std::string(key));
   return value.is_array() && value.empty() ? none : value;
 }
@@ -110,7 +110,7 @@ const Json& value_of(const Json& row, const std::string& key) {
 std::vector<std::string> keys_of(const Json& rows) {
   std::vector<std::string> keys;
   const auto add = [&](const std::string& key) {
-    if (!among(keys, key)) keys.push_back(key);
+    if (!is_in(keys, key)) keys.push_back(key);
   };
   for (const RunColumn& column : kColumns)
     for (const Json& row : rows)
@@ -127,7 +127,7 @@ std::vector<std::string> keys_of(const Json& rows) {
 std::string resolve_key(const std::string& name, const Json& rows) {
   const std::vector<std::string> keys = keys_of(rows);
   for (const std::string& key : {name, "eval_" + name})
-    if (among(keys, key)) return key;
+    if (is_in(keys, key)) return key;
   constexpr std::size_t kMostNear = 8;
   std::vector<std::string> near;
   for (const std::string& key : keys)
@@ -251,7 +251,7 @@ std::vector<RunGroup> measured_groups(const RankedRuns& runs) {
 }
 
 // Settings of different commands are not comparable. An interrupted run does not record its command.
-bool are_of_one_command(const std::vector<RunRow>& rows) {
+bool have_one_command(const std::vector<RunRow>& rows) {
   std::set<std::string> commands;
   for (const RunRow& row : rows)
     if (row.command) commands.insert(*row.command);
@@ -260,8 +260,8 @@ bool are_of_one_command(const std::vector<RunRow>& rows) {
 
 // Returns the columns in which rows differ, and always the folder and the metrics. Formats and settings are compared
 // only within one command, and settings only if every run has them, because an interrupted run records fewer.
-std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
-                                         std::vector<std::string>& common) {
+std::vector<std::string> differing_columns(const Json& rows, bool of_one_command,
+                                           std::vector<std::string>& common) {
   std::vector<std::string> chosen;
   // The tasks' metrics are shown wherever they were measured.
   constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
@@ -277,8 +277,8 @@ std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
   const auto consider = [&](const std::string& key) {
     if (!says_something(key) || (key == "format" && !of_one_command)) return;
     // A single run shows all its values.
-    const bool is_told = among(kFigures, key) || (rows.size() == 1 && key != "group");
-    if (key == "folder" || is_told || !is_constant(rows, key)) {
+    const bool is_listed = is_in(kFigures, key) || (rows.size() == 1 && key != "group");
+    if (key == "folder" || is_listed || !is_constant(rows, key)) {
       chosen.push_back(key);
     } else if (key != "group") {
       common.push_back(
@@ -286,11 +286,11 @@ std::vector<std::string> telling_columns(const Json& rows, bool of_one_command,
     }
   };
   for (const RunColumn& column : kColumns)
-    if (among(kUnasked, column.key)) consider(std::string(column.key));
+    if (is_in(kUnasked, column.key)) consider(std::string(column.key));
   if (!of_one_command) return chosen;
   for (const std::string& key : keys_of(rows))
     if (known_column(key) == nullptr && member(rows.front(), key).is_null() &&
-        !among(kNoDifference, key) &&
+        !is_in(kNoDifference, key) &&
         std::ranges::all_of(rows,
                             [&](const Json& row) { return row.at("settings").contains(key); }) &&
         !is_constant(rows, key))
@@ -364,7 +364,7 @@ Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns
     }
     if (measured_groups(runs).size() < 2)
       for (Json& row : rows) row["group"] = nullptr;
-    keys = telling_columns(rows, are_of_one_command(runs.rows), common);
+    keys = differing_columns(rows, have_one_command(runs.rows), common);
   }
   std::vector<Column> shown;
   for (const std::string& key : keys) shown.push_back({key, header_of(key)});
@@ -417,7 +417,7 @@ std::string cautions_note(const RankedRuns& runs) {
     auto found =
         std::ranges::find(folders, text, &std::pair<std::string, std::vector<std::string>>::first);
     if (found == folders.end()) found = folders.insert(found, {text, {}});
-    if (!among(found->second, row.folder)) found->second.push_back(row.folder);
+    if (!is_in(found->second, row.folder)) found->second.push_back(row.folder);
   }
   std::string note;
   for (const auto& [text, names] : folders)

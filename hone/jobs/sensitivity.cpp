@@ -48,21 +48,21 @@ void fill_document(const SensitivityStudy& study, const std::string& measured_on
   document.headline = fmt::format("Most sensitive layer: {} with {}", worst.layer, worst.change);
   document.key_figures = {
       {"Divergence", fmt::format("{:.3g}", worst.divergence.mean)},
-      {metric_title(worst.comparison.change.figure) + " change", points_change(worst.comparison)},
-      flips_figure(worst.comparison)};
+      {metric_title(worst.comparison.change.metric) + " change", points_change(worst.comparison)},
+      flips_fact(worst.comparison)};
   document.evidence =
       fmt::format("{}: divergence 95% CI {:.3g} to {:.3g}, each layer changed alone.",
                   capitalized(measured_on), worst.divergence.low, worst.divergence.high);
 }
 
 // Adds the measured split and n to every row, so that the file can be read alone.
-Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
+Table with_split_columns(const Table& table, const MeasuredSplit& measured, std::int64_t n) {
   std::vector<Column> columns = table.columns();
   columns.push_back({"split", "Split"});
   columns.push_back({"n", "n"});
   Table whole(columns);
   for (std::vector<Cell> row : table.rows()) {
-    row.emplace_back(measured.facts.part);
+    row.emplace_back(measured.facts.split);
     row.emplace_back(n);
     whole.add_row(std::move(row));
   }
@@ -74,7 +74,7 @@ std::string cost_text(const VariantRows& cost) {
       "Layers were run in {2} group{3} with shared prefixes, which took {1} × the operations of "
       "separate runs and at most {0} for stored activations.",
       display_text(bytes(static_cast<std::int64_t>(cost.kept_bytes))),
-      three_digits(cost.flops / cost.apart_flops), cost.groups, cost.groups == 1 ? "" : "s");
+      three_digits(cost.flops / cost.separate_flops), cost.groups, cost.groups == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -102,27 +102,28 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, document.notes);
-  if (data.measured.facts.part == "test" || data.measured.facts.part == "all") {
+                                          MetricsOf::one_model, context, document.notes);
+  if (data.measured.facts.split == "test" || data.measured.facts.split == "all") {
     document.notes.emplace_back(
-        "these numbers use the test split: choices made by them profit from it");
-    tell_warnings(context, {document.notes.back()});
+        "these numbers use the test split, so test results of choices based on them are "
+        "optimistic");
+    print_warnings(context, {document.notes.back()});
   }
   result.study = measure_sensitivity(source.model, job.changes, data.test, data.train,
                                      job.calibration, job.runs, context);
   const SensitivityStudy& study = result.study;
   const Table table = sensitivity_table(study);
   const std::string measured_on =
-      part_text(data.measured.facts.part, study.model, first_caution(data.measured));
+      split_text(data.measured.facts.split, study.model, first_caution(data.measured));
   result.fields =
       to_json(SensitivityFields{.subject = subject_result(job.model, data.identity, data.measured),
                                 .layers = layer_sensitivity_results(study),
                                 .groups = study.cost.groups,
                                 .stored_bytes = static_cast<std::int64_t>(study.cost.kept_bytes),
                                 .computed_flops = study.cost.flops,
-                                .separate_computed_flops = study.cost.apart_flops});
+                                .separate_computed_flops = study.cost.separate_flops});
   write_file(output.path() / "sensitivity.csv",
-             to_csv(with_part(table, data.measured, data.test.size())));
+             to_csv(with_split_columns(table, data.measured, data.test.size())));
   document.title = fmt::format("Layers of {}, each alone with {} change{}", job.model,
                                job.changes.size(), job.changes.size() == 1 ? "" : "s");
   document.output = job.output.folder;
@@ -130,15 +131,15 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   const bool rounds = std::ranges::any_of(
       job.changes, [](const LayerChange& change) { return change.formats.has_value(); });
   result.basis = basis_of(job.data.options.source, data, std::string(rounds ? kSimulated : kFloat));
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   document.sections = {
       {"",
        {PageTable{table, fmt::format("Each layer alone, on {}.", measured_on)},
         figure_block(sensitivity_figure(document.title, study), output.path() / "sensitivity",
-                     "Divergence of each layer with each change", undrawn)}},
+                     "Divergence of each layer with each change", figure_notes)}},
       {"Cost of this study", {Paragraph{cost_text(study.cost)}}, /*folded=*/true}};
-  document.notes.insert(document.notes.end(), undrawn.begin(), undrawn.end());
-  tell_warnings(context, undrawn);
+  document.notes.insert(document.notes.end(), figure_notes.begin(), figure_notes.end());
+  print_warnings(context, figure_notes);
   write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;

@@ -21,7 +21,7 @@ SizeAndTime size_without_time(const TextModel& before, const Model& after, const
                               Context& context) {
   return {.size_before = model_size(before.model, before.folder),
           .size = model_size(after, folder),
-          .when_packed = saved_when_packed(after, context.pool),
+          .when_packed = bytes_when_packed(after, context.pool),
           .threads = context.pool.threads(),
           .loading = transformers_loading(after)};
 }
@@ -60,15 +60,15 @@ std::vector<std::string> lines_of(const SizeAndTime& found) {
   return lines;
 }
 
-std::vector<Fact> size_and_latency_figures(const SizeAndTime& found) {
-  std::vector<Fact> figures = {size_figure("Size",
-                                           static_cast<double>(found.size_before.stored_bytes),
-                                           static_cast<double>(found.size.stored_bytes))};
+std::vector<Fact> size_and_latency_facts(const SizeAndTime& found) {
+  std::vector<Fact> figures = {size_fact("Size",
+                                         static_cast<double>(found.size_before.stored_bytes),
+                                         static_cast<double>(found.size.stored_bytes))};
   if (!found.size.packed && has_many_zeros(found.when_packed))
-    figures.push_back(size_figure("Size after hone pack",
-                                  static_cast<double>(found.size_before.stored_bytes),
-                                  static_cast<double>(found.when_packed.stored())));
-  for (Fact& figure : latency_figures(found.times)) figures.push_back(std::move(figure));
+    figures.push_back(size_fact("Size after hone pack",
+                                static_cast<double>(found.size_before.stored_bytes),
+                                static_cast<double>(found.when_packed.stored())));
+  for (Fact& figure : latency_facts(found.times)) figures.push_back(std::move(figure));
   return figures;
 }
 
@@ -79,7 +79,7 @@ Section size_and_latency_section(const SizeAndTime& found) {
 const Fields& fields_of(const SizeAndTimeResult*) {
   using S = SizeAndTimeResult;
   static const Fields fields = describe<S>(
-      "size_and_time", "Size and latency of a compressed model beside its baseline.",
+      "size_and_time", "Size and latency of a compressed model and its baseline.",
       field<&S::size_before>("size_before", "Size of the weights of the baseline."),
       field<&S::size>("size", "Size of the weights."),
       field<&S::times>("times",

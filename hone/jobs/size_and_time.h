@@ -16,7 +16,7 @@ namespace hone {
 
 struct SizeAndTime {
   ModelSize size_before = {}, size = {};
-  SavedBytes when_packed = {};         ///< of the compressed model, see `saved_when_packed`
+  SavedBytes when_packed = {};         ///< of the compressed model, see `bytes_when_packed`
   std::vector<ModelTimes> times = {};  ///< by batch size, single examples last; empty: not measured
   int threads = 1;                     ///< used for all timings
   TransformersLoading loading = {};    ///< of the compressed model
@@ -36,7 +36,7 @@ SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, cons
 std::vector<std::string> lines_of(const SizeAndTime& found);
 
 /// Returns {"Size", "2.82 MiB → 181 KiB (16× smaller)"}, and the latency at each batch size.
-std::vector<Fact> size_and_latency_figures(const SizeAndTime& found);
+std::vector<Fact> size_and_latency_facts(const SizeAndTime& found);
 
 /// Returns `lines_of` as a folded section.
 Section size_and_latency_section(const SizeAndTime& found);

@@ -61,8 +61,11 @@ std::vector<SparseBreakEven> sparse_break_evens(const std::vector<LinearTimes>& 
     for (const LinearTimes& one : times)
       if (is_of(one)) rising.push_back(&one);
     std::ranges::sort(rising, {}, [](const LinearTimes* one) { return *one->sparsity; });
-    SparseBreakEven& result = all.emplace_back(SparseBreakEven{
-        .rows = first.rows, .way = first.way, .format = first.format, .block = *first.block});
+    SparseBreakEven& result =
+        all.emplace_back(SparseBreakEven{.rows = first.rows,
+                                         .implementation = first.implementation,
+                                         .format = first.format,
+                                         .block = *first.block});
     result.sparsities = std::ssize(rising);
     set_break_even(rising, result);
   }

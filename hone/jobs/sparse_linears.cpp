@@ -11,15 +11,17 @@
 
 namespace hone {
 
-PruneBlock block_of_kernels(ProductWay way) {
-  return way == ProductWay::native ? PruneBlock{1, 4} : PruneBlock{4, 1};
+PruneBlock default_sparse_block(LinearImplementation implementation) {
+  return implementation == LinearImplementation::native ? PruneBlock{1, 4} : PruneBlock{4, 1};
 }
 
-bool has_sparse_kernel(ProductWay way, const Format* format, const Sizes& sizes,
-                       const FormatTable& formats) {
-  if (way == ProductWay::fp32 || way == ProductWay::bf16) return true;
-  if (way != ProductWay::native || !packing_objection(*format, sizes).empty() ||
-      !native_objection(*format).empty() || !is_int_of_rows(native_input(*format, formats)))
+bool has_sparse_kernel(LinearImplementation implementation, const Format* format,
+                       const Sizes& sizes, const FormatTable& formats) {
+  if (implementation == LinearImplementation::fp32 || implementation == LinearImplementation::bf16)
+    return true;
+  if (implementation != LinearImplementation::native ||
+      !packing_objection(*format, sizes).empty() || !native_unsupported_reason(*format).empty() ||
+      !is_int_of_rows(native_input(*format, formats)))
     return false;
   const std::optional<CodeUnits> units = units_for_any_state(*format, sizes);
   return units && std::ranges::find(units->units, 0.0f) != units->units.end();
@@ -127,10 +129,11 @@ void sparse_native_linear(Call& call) {
 
 }  // namespace
 
-SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool) {
+SparseWeight sparse_floats(LinearImplementation implementation, const Tensor& dense,
+                           ThreadPool& pool) {
   const std::int64_t outputs = dense.size(0), inputs = dense.size(1);
   const float* const values = dense.data<float>();
-  const bool is_bf16 = way == ProductWay::bf16;
+  const bool is_bf16 = implementation == LinearImplementation::bf16;
   const std::optional<kernels::CountedSparseFloats> faster =
       kernels::faster_sparse_matrix(pool, outputs, inputs, values);
   kernels::SparseFloatMatrix matrix{outputs, inputs, 4, is_bf16 ? 16 : 32};

@@ -28,18 +28,19 @@ struct SparseWeight {
 };
 
 /// Returns the blocks that kernels skip at the lowest sparsity: 1x4 for codes, 4x1 for floats.
-PruneBlock block_of_kernels(ProductWay way);
+PruneBlock default_sparse_block(LinearImplementation implementation);
 
 /// Returns whether there is a sparse kernel: for fp32, for weights in bf16 with inputs and results in fp32, and for
 /// native products with one scale per row of the weight. `format` is null for floats.
-bool has_sparse_kernel(ProductWay way, const Format* format, const Sizes& sizes,
-                       const FormatTable& formats);
+bool has_sparse_kernel(LinearImplementation implementation, const Format* format,
+                       const Sizes& sizes, const FormatTable& formats);
 
 /// Returns `weight` with the share `sparsity` of its blocks set to zero, those with the smallest mean magnitude.
 Tensor with_zeros(const Tensor& weight, double sparsity, const PruneBlock& block);
 
 /// Makes a weight of floats. `dense`: see `SparseWeight`.
-SparseWeight sparse_floats(ProductWay way, const Tensor& dense, ThreadPool& pool);
+SparseWeight sparse_floats(LinearImplementation implementation, const Tensor& dense,
+                           ThreadPool& pool);
 /// Makes a weight in codes: `packed` are those of `input`, in panels.
 SparseWeight sparse_codes(const QuantizerInput& input, const PackedCodes& packed, ThreadPool& pool);
 

@@ -36,7 +36,8 @@ const Fields& fields_of(const StatisticsFields*) {
   using S = StatisticsFields;
   static const Fields fields = describe<S>(
       "statistics", "Statistics of the weights and activations of a model.", inlined<&S::subject>(),
-      field<&S::examples>("examples", Unit::examples, "Examples the activations are of."),
+      field<&S::examples>("examples", Unit::examples,
+                          "Number of examples whose activations were measured."),
       field<&S::arithmetic>("arithmetic", kArithmeticMeaning),
       field<&S::tensors>("tensors", "Operands and outputs, in the order of the graph."));
   return fields;
@@ -48,7 +49,7 @@ StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) 
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, document.notes);
+                                          MetricsOf::one_model, context, document.notes);
   result.tensors = measure_statistics(source.model, job.layers, data.test, context);
   const std::string arithmetic(arithmetic_of(source.model.graph));
   const Table table = statistics_table(result.tensors);
@@ -63,19 +64,19 @@ StatisticsResult measure_statistics(const StatisticsJob& job, Context& context) 
   document.title = fmt::format("Weights and activations of {}", job.model);
   document.output = job.output.folder;
   result.basis = basis_of(job.data.options.source, data, arithmetic);
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   document.sections = {
       {"",
        {PageTable{table, fmt::format("Over {} examples of the {} split; weights as the layers read "
                                      "them.",
-                                     grouped(data.test.size()), data.measured.facts.part)},
+                                     grouped(data.test.size()), data.measured.facts.split)},
         figure_block(statistics_figure(result.tensors, document.title),
                      output.path() / "statistics",
                      "Median, 99.9% and largest magnitude of the weights and activations of each "
                      "layer",
-                     undrawn)}}};
-  document.notes.insert(document.notes.end(), undrawn.begin(), undrawn.end());
-  tell_warnings(context, undrawn);
+                     figure_notes)}}};
+  document.notes.insert(document.notes.end(), figure_notes.begin(), figure_notes.end());
+  print_warnings(context, figure_notes);
   write_report(result, job.invocation, output.path(), context);
   output.commit();
   return result;

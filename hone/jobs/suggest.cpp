@@ -84,18 +84,18 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, document.notes);
+                                          MetricsOf::candidates, context, document.notes);
   const Model& model = source.model;
   const std::vector<std::string>& labels = model.facts.labels;
-  const CompressOptions options{.plan = one_format(model, job.format),
+  const CompressOptions options{.plan = plan_with_format(model, job.format),
                                 .calibration = job.calibration};
   const std::vector<Suggestion> suggestions =
       suggest(model, options.plan, data.train, options.calibration, job.bits, context);
   result.trial = try_suggestions(model, data, options, suggestions, context);
   const std::vector<std::string> doubts = concerns(result.trial.models(), labels);
-  tell_warnings(context, doubts);
+  print_warnings(context, doubts);
   document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
-  result.recipe = to_recipe(with_suggestions(options.plan, suggestions), plain_graph(model));
+  result.recipe = to_recipe(with_suggestions(options.plan, suggestions), unquantized_graph(model));
   if (!job.recipe.empty()) write_file(job.recipe, result.recipe);
   const Table table = suggestion_table(suggestions);
   const Choice& choice = result.trial.choice;
@@ -111,8 +111,8 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   document.sections.push_back(
       {"Suggestions",
        {PageTable{table,
-                  "Each layer's parameters lose least of its weights and of a sample of its inputs "
-                  "on training examples. Nothing was trained."}}});
+                  "Each layer's parameters minimize the error of its weights and of a sample of "
+                  "its inputs on training examples. Nothing was trained."}}});
   if (!job.recipe.empty()) {
     document.sections.back().blocks.push_back(
         Paragraph{fmt::format("Recipe written to {}.", job.recipe)});

@@ -17,7 +17,7 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
                                 const CompressOptions& options,
                                 const std::vector<Suggestion>& suggestions, Context& context) {
   const std::int64_t batch_size = options.calibration.batch_size;
-  const EncodedSet& examples = choice_part(data).examples;
+  const EncodedSet& examples = choice_split(data).examples;
   SuggestionTrial trial{
       .choice = begin_choice(model, data, batch_size, context), .given = {}, .suggested = {}};
   CompressOptions better = options;
@@ -25,9 +25,9 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
   trial.is_as_given = better.plan == options.plan;
   const Model given = compress(model, data, options, context),
               suggested = compress(model, data, better, context);
-  const Measurement& parent = trial.choice.parent;
-  trial.given = compared(given, "given", parent, examples, batch_size, context);
-  trial.suggested = compared(suggested, "suggested", parent, examples, batch_size, context);
+  const Measurement& baseline = trial.choice.baseline;
+  trial.given = compared(given, "given", baseline, examples, batch_size, context);
+  trial.suggested = compared(suggested, "suggested", baseline, examples, batch_size, context);
   const MetricChange both[] = {trial.given.comparison->change, trial.suggested.comparison->change};
   const std::vector<Verdict> verdicts = verdicts_of_choice(both);
   trial.given.verdict = verdicts[0];
@@ -42,14 +42,14 @@ std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial) {
 
 void fill_document(const SuggestionTrial& trial, Document& document) {
   const double before = trial.given.measurement.evaluation.value,
-               baseline = trial.choice.parent.evaluation.value;
+               baseline = trial.choice.baseline.evaluation.value;
   const std::string change = change_headline(baseline, trial.suggested.measurement.evaluation.value,
                                              *trial.suggested.verdict);
   document.headline = trial.is_as_given ? fmt::format("Nothing better was found: {}", change)
                                         : fmt::format("{}; {} with the given format",
                                                       capitalized(change), share_text(before));
   document.tone = tone_of(*trial.suggested.verdict);
-  document.key_figures = chosen_figures(trial.choice, {&trial.suggested});
+  document.key_figures = chosen_facts(trial.choice, {&trial.suggested});
   std::vector<std::string> findings = reported_findings(trial.choice);
   findings.insert(findings.begin(), finding(trial.suggested, trial.choice.made_on()));
   document.evidence = fmt::format("{}", fmt::join(findings, " "));

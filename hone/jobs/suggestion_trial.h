@@ -18,7 +18,7 @@ struct SuggestionTrial {
 
   /// Returns the baseline on that split, and both.
   std::vector<ComparedModel> models() const {
-    return {parent_row(choice, choice.parent), given, suggested};
+    return {baseline_row(choice, choice.baseline), given, suggested};
   }
 };
 

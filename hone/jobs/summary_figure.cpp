@@ -28,14 +28,14 @@ Figure summary_figure(const ModelSize& size_before, const ModelSize& size, const
   const auto mib = [](const ModelSize& one) {
     return static_cast<double>(one.stored_bytes) / (1024 * 1024);
   };
-  const bool percent = !before.figure.may_be_negative;
+  const bool percent = !before.metric.may_be_negative;
   const double scale = percent ? 100 : 1;
   Figure figure{.width = 1000, .height = 240};
   figure.panels = {
       two_bars("Size (MiB)", mib(size_before), mib(size), three_digits),
-      two_bars(fmt::format("Latency per example, batch size {} (ms)", times.at_a_time),
+      two_bars(fmt::format("Latency per example, batch size {} (ms)", times.batch_size),
                times.times.before.median_ms, times.times.after.median_ms, three_digits),
-      two_bars(fmt::format("{}{}", metric_title(before.figure), percent ? " (%)" : ""),
+      two_bars(fmt::format("{}{}", metric_title(before.metric), percent ? " (%)" : ""),
                scale * before.value, scale * after.value,
                [](double value) { return fmt::format("{:.1f}", value); })};
   return figure;

@@ -86,9 +86,10 @@ void draw_histogram(const fs::path& input, const std::string& name, const Format
   user_check(found->second.count() > 0, "{}: {} has no values", input.string(), name);
   const Tensor x = found->second.cast(DType::f32), y = quantized(x, format, context);
   const auto [low, high] = std::ranges::minmax(x.values<float>());
-  user_check(std::isfinite(low) && std::isfinite(high) && low < high,
-             "{}: {} goes from {} to {}; a histogram needs finite values that differ",
-             input.string(), name, low, high);
+  user_check(
+      std::isfinite(low) && std::isfinite(high) && low < high,
+      "{}: the values of {} range from {} to {}; a histogram needs finite values that differ",
+      input.string(), name, low, high);
   const std::vector<Point> taken = shares(y.values<float>());
   const std::string shown = fmt::format("rounded, to {} different values", taken.size());
   const Panel panel{.title = fmt::format("{} {}", name, to_string(x.sizes())),

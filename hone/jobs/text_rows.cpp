@@ -77,7 +77,7 @@ void name_gold_classes(TextRows& data, const KnownClasses& known) {
 
 // Returns the number with the fewest digits that round-trips to the float.
 Json json_number(float value) {
-  return written_number(numbers_text({&value, 1})).value_or(static_cast<double>(value));
+  return parse_decimal(numbers_text({&value, 1})).value_or(static_cast<double>(value));
 }
 
 void take_gold(TextRow& row, const LabelScheme& scheme, std::vector<float> targets) {
@@ -96,7 +96,7 @@ void take_gold(TextRow& row, const LabelScheme& scheme, std::vector<float> targe
 // Reads gold labels that are numbers or sets, from these columns.
 void read_gold_targets(TextRows& data, const LabelScheme& scheme,
                        const std::vector<std::string>& columns, const KnownClasses& known) {
-  std::vector<WrittenAnswer> answers;
+  std::vector<RawLabel> raw_labels;
   std::vector<TextRow*> rows;
   // A column of empty cells has no labels.
   if (std::ranges::all_of(data.rows,
@@ -106,16 +106,17 @@ void read_gold_targets(TextRows& data, const LabelScheme& scheme,
     if (!row.gold) continue;
     rows.push_back(&row);
     if (columns.size() == 1)
-      answers.push_back({.value = *row.gold});
+      raw_labels.push_back({.value = *row.gold});
     else
-      answers.push_back({.values = written_list(*row.gold).value(), .many = true});
+      raw_labels.push_back({.values = parse_list(*row.gold).value(), .many = true});
   }
   if (rows.empty()) return;
-  const AnswerPlace place = [&](std::size_t row) { return row_place(*rows[row]); };
+  const LabelPlace place = [&](std::size_t row) { return row_place(*rows[row]); };
   try {
-    Targets targets = scheme.task == Task::regression
-                          ? read_numbers(std::move(answers), columns, known, place, data.notes)
-                          : read_label_sets(std::move(answers), columns, known, place, data.notes);
+    Targets targets =
+        scheme.task == Task::regression
+            ? read_numbers(std::move(raw_labels), columns, known, place, data.notes)
+            : read_label_sets(std::move(raw_labels), columns, known, place, data.notes);
     for (std::size_t i = 0; i < rows.size(); ++i)
       take_gold(*rows[i], {scheme.task, targets.names}, std::move(targets.rows[i]));
   } catch (const UserError& error) {
@@ -135,7 +136,7 @@ void read_gold(TextRows& data, const LabelScheme& scheme, const std::vector<std:
 }
 
 /// A split of the data, determined by its files or by rows.
-struct Part {
+struct SelectedSplit {
   std::string name;         ///< "train", "validation", "test" or "all"
   bool is_cut_out = false;  ///< rows of the training split, selected by the model's record
 
@@ -145,53 +146,53 @@ struct Part {
 };
 
 // Returns the name of the split. Data without splits is called "all" here.
-std::string name_of(const Part& part, const std::string& asked_for) {
-  return asked_for.empty() && part.name == "train" ? "all" : part.name;
+std::string name_of(const SelectedSplit& split, const std::string& asked_for) {
+  return asked_for.empty() && split.name == "train" ? "all" : split.name;
 }
 
 // Finds the split called `name` in data that has these splits.
-Part find_part(const std::string& name, bool train, bool validation, bool test,
-               const std::string& source) {
-  const char* const remedy =
-      is_folder(source) ? ""
-                        : "; a single file has no splits: leave `split` out to take all of it, or "
-                          "give a folder with train.csv and test.csv";
+SelectedSplit find_split(const std::string& name, bool train, bool validation, bool test,
+                         const std::string& source) {
+  const char* const remedy = is_folder(source)
+                                 ? ""
+                                 : "; a single file has no splits: leave `split` out to use all of "
+                                   "it, or give a folder with train.csv and test.csv";
   user_check(train || validation || test, "{}: there are no texts", source);
   if (name.empty()) return {test ? "test" : validation ? "validation" : "train"};
   if (name == "all") return {name};
   if (name == "train" || name == "validation") {
     const bool is_there = name == "train" ? train : validation;
-    user_check(is_there || (train && name == "validation"), "{}: there is no {} part{}", source,
+    user_check(is_there || (train && name == "validation"), "{}: there is no {} split{}", source,
                name, remedy);
     return {name, /*is_cut_out=*/train && !validation};
   }
   user_check(name == "test", "`split`: expected train, validation, test or all, got '{}'", name);
-  user_check(test, "{}: there is no {} part{}", source, name, remedy);
+  user_check(test, "{}: there is no {} split{}", source, name, remedy);
   return {name};
 }
 
-// Keeps the rows of the training split that belong to `part`.
-void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std::string& source,
-             TextRows& data) {
+// Keeps the rows of the training split that belong to `split`.
+void keep_split_rows(const SelectedSplit& split, const std::optional<TrainedOn>& record,
+                     const std::string& source, TextRows& data) {
   std::vector<std::uint64_t> hashes;
   for (const TextRow& row : data.rows) hashes.push_back(row_hash(row.example()));
   const std::optional<SetAside> aside = rows_set_aside_before(hashes, record, /*takes_new=*/true);
-  const bool validation = part.name == "validation";
+  const bool validation = split.name == "validation";
   user_check(aside || !validation,
-             "{}: there is no validation part, and the model was not trained on a part of these "
-             "texts, as far as is known; leave `split` out for all of them",
+             "{}: there is no validation split, and the model is not known to be trained on these "
+             "texts; leave `split` out to use all of them",
              source);
   if (!aside) return;
   std::size_t row = 0;
   std::erase_if(data.rows, [&](const TextRow&) { return (aside->rows[row++] != 0) != validation; });
   data.notes.push_back(
-      fmt::format("{}: {}{}", part.name, validation ? "" : "all but ", aside->source));
+      fmt::format("{}: {}{}", split.name, validation ? "" : "all but ", aside->source));
 }
 
-std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
+std::vector<fs::path> files_of(const DataFiles& files, const SelectedSplit& split) {
   std::vector<fs::path> paths;
   const auto add = [&](std::string_view name, const std::vector<fs::path>& more) {
-    if (part.takes(name)) paths.insert(paths.end(), more.begin(), more.end());
+    if (split.takes(name)) paths.insert(paths.end(), more.begin(), more.end());
   };
   add("train", files.train);
   add("validation", files.validation);
@@ -212,7 +213,7 @@ class ShownColumns {
     if (first) {
       notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
       choice_ = choose_shown_columns(columns, options_, notes);
-      like_the_first_ = as_the_first(options_, file.table.has_header, *choice_);
+      next_file_options_ = options_for_next_file(options_, file.table.has_header, *choice_);
     } else if (choice_->gold.empty() && choice_->golds.empty()) {
       std::vector<std::string> known;
       const ColumnChoice own = choose_shown_columns(columns, options_, known);
@@ -233,7 +234,7 @@ class ShownColumns {
   }
 
   /// Returns the options to read the next file with.
-  const DataOptions& options_of_next() const { return choice_ ? like_the_first_ : options_; }
+  const DataOptions& options_of_next() const { return choice_ ? next_file_options_ : options_; }
 
   // Throws if no file has the label column that was named; `last` is one of the files.
   void check_named(const LabelledFile& last) const {
@@ -252,22 +253,22 @@ class ShownColumns {
  private:
   const DataOptions& options_;
   std::optional<ColumnChoice> choice_;
-  DataOptions like_the_first_;
+  DataOptions next_file_options_;
   std::vector<std::string> class_names_;
   bool found_ = false;
 };
 
-TextRows read_files(const DataOptions& options, const std::string& part_name,
+TextRows read_files(const DataOptions& options, const std::string& split_name,
                     const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                     ThreadPool& pool) {
-  const DataFiles files = find_data_files(options.source, part_name);
-  const std::string role = files.asked ? to_string(files.asked->second) : part_name;
-  const Part part = find_part(role, !files.train.empty(), !files.validation.empty(),
-                              !files.test.empty(), options.source);
-  TextRows data{.part = name_of(part, part_name), .notes = files.notes};
+  const DataFiles files = find_data_files(options.source, split_name);
+  const std::string role = files.requested ? to_string(files.requested->second) : split_name;
+  const SelectedSplit split = find_split(role, !files.train.empty(), !files.validation.empty(),
+                                         !files.test.empty(), options.source);
+  TextRows data{.split = name_of(split, split_name), .notes = files.notes};
   std::int64_t replaced = 0;
   ShownColumns columns(options);
-  const std::vector<fs::path> paths = files_of(files, part);
+  const std::vector<fs::path> paths = files_of(files, split);
   data.many_files = paths.size() > 1;
   for (const fs::path& path : paths) {
     const LabelledFile file = open_labelled_file(path, columns.options_of_next());
@@ -292,26 +293,26 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       if (!choice.gold.empty() || !choice.golds.empty()) row.gold = gold_of(record, scheme.task);
       if (data.many_files) row.file = path.lexically_normal().string();
     }
-    take_pictures(file.path, std::span(data.rows).subspan(first), pool);
+    resolve_picture_paths(file.path, std::span(data.rows).subspan(first), pool);
   }
   user_check(!data.rows.empty(), "{}: there are no texts", options.source);
   if (replaced > 0)
     data.warnings.push_back(fmt::format("{}: {}", options.source, not_utf8_warning(replaced)));
-  if (part.is_cut_out) cut_out(part, record, options.source, data);
+  if (split.is_cut_out) keep_split_rows(split, record, options.source, data);
   drop_missing_gold(data, columns.class_names());
   read_gold(data, scheme, columns.labels(), columns.class_names(), options.label_map);
   return data;
 }
 
 // Data that is not a table always has labels.
-TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelScheme& scheme,
+TextRows rows_of(const DataSet& set, const std::string& split_name, const LabelScheme& scheme,
                  const std::string& label_map, const std::optional<TrainedOn>& record) {
   TextRows data{.notes = set.notes, .warnings = set.warnings};
-  const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
-                              !set.test.empty(), set.source);
-  data.part = name_of(part, part_name);
+  const SelectedSplit split = find_split(split_name, !set.train.empty(), !set.validation.empty(),
+                                         !set.test.empty(), set.source);
+  data.split = name_of(split, split_name);
   const auto add = [&](std::string_view name, const std::vector<Example>& examples) {
-    if (!part.takes(name)) return;
+    if (!split.takes(name)) return;
     for (const Example& example : examples) {
       TextRow& row = data.rows.emplace_back();
       row.id = std::ssize(data.rows);
@@ -325,7 +326,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelSc
   add("train", set.train);
   add("validation", set.validation);
   add("test", set.test);
-  if (part.is_cut_out) cut_out(part, record, set.source, data);
+  if (split.is_cut_out) keep_split_rows(split, record, set.source, data);
   if (set.task == Task::single_label) read_gold(data, scheme, {"label"}, {}, label_map);
   return data;
 }
@@ -354,7 +355,7 @@ TextStream read_lines(int descriptor, const std::string& name, const std::string
       if (!encoding.empty()) {
         std::int64_t malformed = 0;
         line = to_utf8(line, encoding, malformed);
-        user_check(malformed == 0, "{}: the text is not {}; name its encoding by `encoding`",
+        user_check(malformed == 0, "{}: the text is not {}; give its encoding with `encoding`",
                    where(), encoding);
       } else if (strict) {
         check_utf8(line, where);
@@ -363,12 +364,11 @@ TextStream read_lines(int descriptor, const std::string& name, const std::string
     }
     return rows;
   };
-  if (::isatty(descriptor) == 1)
-    stream.notes = {"a text on each line, answered as it comes; Ctrl-D ends"};
+  if (::isatty(descriptor) == 1) stream.notes = {"enter one text per line; Ctrl-D ends the input"};
   return stream;
 }
 
-TextRows read_text_rows(const DataOptions& options, const std::string& part,
+TextRows read_text_rows(const DataOptions& options, const std::string& split,
                         const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                         ThreadPool& pool) {
   DataOptions with_columns = options;
@@ -378,8 +378,8 @@ TextRows read_text_rows(const DataOptions& options, const std::string& part,
                      !is_review_folder(options.source) && !is_image_folder(options.source) &&
                      !is_image_tensors(options.source);
   return described(
-      table ? read_files(with_columns, part, scheme, record, pool)
-            : rows_of(load_data_set(options, pool), part, scheme, options.label_map, record));
+      table ? read_files(with_columns, split, scheme, record, pool)
+            : rows_of(load_data_set(options, pool), split, scheme, options.label_map, record));
 }
 
 TextRows given_text_rows(std::vector<TextRow> rows) { return described({.rows = std::move(rows)}); }

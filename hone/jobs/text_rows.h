@@ -31,7 +31,7 @@ struct TextRow {
 
 struct TextRows {
   std::vector<TextRow> rows = {};
-  std::string part = {};    ///< "train", "validation", "test" or "all"
+  std::string split = {};   ///< "train", "validation", "test" or "all"
   bool pairs = false;       ///< whether the rows have a second text
   bool labelled = false;    ///< whether some rows have a gold label
   bool many_files = false;  ///< whether the rows come from several files
@@ -52,16 +52,16 @@ struct TextStream {
 TextStream read_lines(int descriptor, const std::string& name, const std::string& encoding,
                       bool strict);
 
-/// Returns the rows of the split called `part` of a dataset (see `load_data_set`). A .txt file has a row for each line,
-/// including empty ones. "" selects the first of test, validation and train that exists, "all" all of them. If the data
-/// has no validation split, but the model was trained on it, the validation split consists of the rows that were set
-/// aside then, or are new to the model, according to `record`.
+/// Returns the rows of the split called `split` of a dataset (see `load_data_set`). A .txt file has a row for each
+/// line, including empty ones. "" selects the first of test, validation and train that exists, "all" all of them. If
+/// the data has no validation split, but the model was trained on it, the validation split consists of the rows that
+/// were set aside then, or are new to the model, according to `record`.
 ///
 /// Gold labels are interpreted by the model's `scheme`: classes get its names, by name or number; numbers and sets of
 /// labels are read as by `load_data_set`. If one cannot be read, all are shown as written, with a note; if the model
 /// has no names, without a note. Throws `UserError` like `load_data_set`, except that labels can be anything or
 /// missing.
-TextRows read_text_rows(const DataOptions& options, const std::string& part,
+TextRows read_text_rows(const DataOptions& options, const std::string& split,
                         const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                         ThreadPool& pool);
 

@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr double kShortMs = 1, kLongMs = 20;
-constexpr int kMostRuns = 10000;
+constexpr int kMaxRuns = 10000;
 
 /// A piece of work, and how many of its runs make a round.
 struct Work {
@@ -28,12 +28,12 @@ struct Work {
     for (int i = 0; i < runs; ++i) run();
     return 1e3 * (now_seconds() - start) / runs;
   }
-  void repeat_as_after(double ms) { runs = static_cast<int>(runs_of_round(ms)); }
+  void set_runs(double ms) { runs = static_cast<int>(runs_per_round(ms)); }
 };
 
-// Runs rounds while `goes_on` returns true.
-std::vector<std::vector<double>> take_turns(const std::vector<Work>& all,
-                                            const std::function<bool(std::int64_t done)>& goes_on) {
+// Runs rounds while `should_continue` returns true.
+std::vector<std::vector<double>> interleave(
+    const std::vector<Work>& all, const std::function<bool(std::int64_t done)>& should_continue) {
   std::vector<std::vector<double>> ms(all.size());
   std::int64_t round = 0;
   do {
@@ -41,7 +41,7 @@ std::vector<std::vector<double>> take_turns(const std::vector<Work>& all,
       const std::size_t turn = (static_cast<std::size_t>(round) + i) % all.size();
       ms[turn].push_back(all[turn].time_once());
     }
-  } while (goes_on(++round));
+  } while (should_continue(++round));
   return ms;
 }
 
@@ -58,9 +58,9 @@ RoundTimes times_of(std::span<const double> rounds) {
 
 }  // namespace
 
-std::int64_t runs_of_round(double ms) {
+std::int64_t runs_per_round(double ms) {
   return static_cast<std::int64_t>(
-      std::clamp(std::ceil(kShortMs / std::max(ms, 1e-6)), 1.0, static_cast<double>(kMostRuns)));
+      std::clamp(std::ceil(kShortMs / std::max(ms, 1e-6)), 1.0, static_cast<double>(kMaxRuns)));
 }
 
 double steady_seconds() {
@@ -89,17 +89,18 @@ std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs
   return times;
 }
 
-std::vector<std::vector<double>> rounds_while(std::span<const std::function<void()>> works,
-                                              const std::function<bool(std::int64_t done)>& goes_on,
-                                              const std::function<double()>& now_seconds) {
+std::vector<std::vector<double>> rounds_while(
+    std::span<const std::function<void()>> works,
+    const std::function<bool(std::int64_t done)>& should_continue,
+    const std::function<double()>& now_seconds) {
   const std::function<double()> clock = now_seconds ? now_seconds : steady_seconds;
   std::vector<Work> all;
   for (const std::function<void()>& run : works) all.push_back({run, clock});
   for (Work& work : all) {
     work.run();
-    work.repeat_as_after(work.time_once());
+    work.set_runs(work.time_once());
   }
-  return take_turns(all, goes_on);
+  return interleave(all, should_continue);
 }
 
 std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<void()>> works,
@@ -130,8 +131,8 @@ std::vector<double> round_of(std::span<const std::function<void()>> works, std::
     ms[turn] = all[turn].time_once();
   }
   if (std::ranges::max(ms) > kLongMs) return ms;
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].repeat_as_after(ms[i]);
-  const auto turns = take_turns(all, [](std::int64_t done) { return done < kTurnsOfARound; });
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].set_runs(ms[i]);
+  const auto turns = interleave(all, [](std::int64_t done) { return done < kTurnsPerRound; });
   for (std::size_t i = 0; i < all.size(); ++i) ms[i] = median_of_sorted(in_order(turns[i]));
   return ms;
 }
@@ -144,7 +145,7 @@ std::int64_t rounds_in_time(double round_seconds) {
                                               static_cast<double>(kMostTimedRounds)));
 }
 
-std::vector<std::vector<std::vector<double>>> rounds_set_up_anew(
+std::vector<std::vector<std::vector<double>>> rounds_with_fresh_setup(
     std::span<const ModelSetUp> set_ups, std::int64_t rounds, const std::function<void()>& on_round,
     const std::function<double()>& now_seconds) {
   const std::function<double()> clock = now_seconds ? now_seconds : steady_seconds;
@@ -188,7 +189,7 @@ const Fields& fields_of(const RoundTimes*) {
 const Fields& fields_of(const Speedup*) {
   using S = Speedup;
   static const Fields fields = describe<S>(
-      "speedup", "How many times as fast one piece of work is as another.",
+      "speedup", "Speedup of one piece of work over another.",
       field<&S::value>("speedup", Unit::ratio,
                        "Median ratio of paired rounds; above 1 is faster. Null: nothing to compare "
                        "with.",
@@ -206,8 +207,8 @@ const Fields& fields_of(const TimesInTurn*) {
       "paired_times", "Times before and after a change, measured in paired rounds.",
       field<&T::before>("before", "The baseline."), field<&T::after>("after", "The changed model."),
       field<&T::speedup>("speedup", Unit::ratio,
-                         "Median over the rounds of the time before by the time after; above 1 is "
-                         "faster."),
+                         "Median over the rounds of the time before divided by the time after; "
+                         "above 1 is faster."),
       field<&T::speedup_interval>(
           "speedup_interval",
           "Its interval of at least 95%: of whole models that of a repeat, else "

@@ -72,13 +72,14 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
                                                 const std::function<void()>& on_round = {},
                                                 const std::function<double()>& now_seconds = {});
 
-/// Runs rounds while `goes_on` returns true. It is called after each round with the number of rounds done, and handles
-/// interruptions.
-std::vector<std::vector<double>> rounds_while(std::span<const std::function<void()>> works,
-                                              const std::function<bool(std::int64_t done)>& goes_on,
-                                              const std::function<double()>& now_seconds = {});
+/// Runs rounds while `should_continue` returns true. It is called after each round with the number of rounds done, and
+/// handles interruptions.
+std::vector<std::vector<double>> rounds_while(
+    std::span<const std::function<void()>> works,
+    const std::function<bool(std::int64_t done)>& should_continue,
+    const std::function<double()>& now_seconds = {});
 /// Returns how many runs of this duration make a round.
-std::int64_t runs_of_round(double ms);
+std::int64_t runs_per_round(double ms);
 
 /// Prepares a model, packs its weights, and returns its pieces of work. All models have as many, in the same order.
 using ModelSetUp = std::function<std::vector<std::function<void()>>()>;
@@ -89,14 +90,14 @@ inline constexpr int kPackingRuns = 2;
 /// models are set up anew in each round. Buffers then get other addresses, as in other processes, so rounds vary more
 /// than runs of one set-up.
 ///
-/// The first run of each piece of work is not counted, and a round's time is the median of `kTurnsOfARound` turns. If a
+/// The first run of each piece of work is not counted, and a round's time is the median of `kTurnsPerRound` turns. If a
 /// run of any model takes more than 20 ms, its first run counts and is the only one. `rounds`: 0: as many as
 /// `rounds_in_time` returns after the first. Throws `Interrupted` between two runs or set-ups.
-std::vector<std::vector<std::vector<double>>> rounds_set_up_anew(
+std::vector<std::vector<std::vector<double>>> rounds_with_fresh_setup(
     std::span<const ModelSetUp> set_ups, std::int64_t rounds,
     const std::function<void()>& on_round = {}, const std::function<double()>& now_seconds = {});
 /// With two models, each begins one of these turns.
-inline constexpr std::int64_t kTurnsOfARound = 2;
+inline constexpr std::int64_t kTurnsPerRound = 2;
 
 /// Returns the number of rounds of whole models, given the duration of one: as many as fit into `kRoundsSeconds`,
 /// between `kFewestForRepeatInterval` and `kMostTimedRounds`. The minimum makes large models take longer: BERT-base

@@ -18,7 +18,7 @@ Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t 
                 std::optional<Truncation> truncation = {}) {
   return example.text_pair
              ? tokenizer.encode_pair(example.text, *example.text_pair, max_length, truncation)
-             : tokenizer.encode_with_facts(example.text, max_length, truncation);
+             : tokenizer.encode_text(example.text, max_length, truncation);
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t 
 const Fields& fields_of(const TokenView*) {
   using T = TokenView;
   static const Fields fields = describe<T>(
-      "tokenized_text", "A text as tokens.", field<&T::part>("split", "The split it is in."),
+      "tokenized_text", "A text as tokens.", field<&T::split>("split", "Its split."),
       field<&T::row>("row", "Its number in the split, from 1."), omitted<&T::example>(),
       field<&T::text>("text", "The text."),
       field<&T::text_pair>("text_pair", "The second text; null: not a pair."),
@@ -56,7 +56,7 @@ TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::s
 }
 
 std::string to_text(const TokenView& view, std::size_t columns) {
-  std::string text = fmt::format("{} {}: {}\n", view.part, view.row,
+  std::string text = fmt::format("{} {}: {}\n", view.split, view.row,
                                  one_line(view.example.text, kShownCharacters));
   if (view.example.text_pair)
     text += fmt::format("  second text: {}\n", one_line(*view.example.text_pair, kShownCharacters));

@@ -11,8 +11,8 @@
 namespace hone {
 
 struct TokenView {
-  std::string part = {};  ///< the split: "train"
-  std::int64_t row = 0;   ///< in the split, from 1
+  std::string split = {};  ///< the split: "train"
+  std::int64_t row = 0;    ///< in the split, from 1
   Example example = {};
   std::vector<std::int32_t> input_ids = {};
   std::vector<std::string> tokens = {};         ///< of these ids, as in the vocabulary

@@ -20,9 +20,9 @@
 namespace hone {
 namespace {
 
-TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tokenizer& tokenizer,
+TokenFacts token_facts(const std::string& split, const EncodedSet& set, const Tokenizer& tokenizer,
                        std::int64_t batch_size) {
-  TokenFacts facts{.part = part, .texts = set.size(), .cut = set.truncated_texts};
+  TokenFacts facts{.split = split, .texts = set.size(), .cut = set.truncated_texts};
   for (const auto& ids : set.ids)
     facts.unknown += std::count(ids.begin(), ids.end(), tokenizer.unknown_id());
   const std::vector<std::int64_t> lengths = lengths_of(set);
@@ -82,13 +82,13 @@ Labelled read_labels(const TokenizeJob& job, Context& context) {
   }
 }
 
-void tell_of_data(const DataSet& data, const Labelled& labelled, const Context& context) {
+void report_data(const DataSet& data, const Labelled& labelled, const Context& context) {
   const DataSet& read = labelled.data ? *labelled.data : data;
-  tell_notes(context, read.notes);
-  tell_warnings(context, read.warnings);
-  if (labelled.data) tell_warnings(context, training_warnings(read));
+  print_notes(context, read.notes);
+  print_warnings(context, read.warnings);
+  if (labelled.data) print_warnings(context, training_warnings(read));
   if (!labelled.refusal.empty())
-    tell_warnings(context, {"`hone train` would refuse the labels: " + labelled.refusal});
+    print_warnings(context, {"`hone train` would refuse the labels: " + labelled.refusal});
 }
 
 // Draws the validation split by class. Data whose labels training would refuse has no classes here.
@@ -108,7 +108,7 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& 
   const VocabularyOptions options{job.model, job.data.source, job.vocabulary};
   check_reads_texts(facts_of_model(job.model), job.model, "a tokenizer");
   const bool learns = learns_vocabulary(options);
-  if (!is_fresh(job.model)) {
+  if (!is_new_model(job.model)) {
     const SentenceEncoder encoder = read_sentence_encoder(find_model(job.model));
     const fs::path config = encoder.folder / "config.json";
     const ModelFacts facts = model_facts(read_json(config), config.string());
@@ -117,7 +117,7 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& 
             .limit = encoder.limit,
             .source = fmt::format("from {}", job.model)};
   }
-  const ModelFacts facts = fresh_facts(job.model);
+  const ModelFacts facts = new_model_facts(job.model);
   const std::int64_t positions = facts.limits.tokens;
   if (const fs::path beside = folder_with_tokenizer(job.model); !beside.empty()) {
     const SentenceEncoder encoder{.folder = beside, .limit = read_sentence_encoder(beside).limit};
@@ -134,33 +134,33 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, std::optional<DataSet>& 
 }
 
 /// Returns the splits of the data by name.
-std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
+std::vector<std::pair<std::string, const std::vector<Example>*>> splits_of(const DataSet& data) {
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
 std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer,
                                 const TextLimit& limit, std::int64_t most) {
   std::vector<TokenView> views;
-  for (const auto& [name, examples] : parts_of(data))
+  for (const auto& [name, examples] : splits_of(data))
     for (std::int64_t i = 0; i < std::min(most, std::ssize(*examples)); ++i) {
       views.push_back(view_tokens(tokenizer, (*examples)[static_cast<std::size_t>(i)], limit.tokens,
                                   limit.truncation));
-      views.back().part = name;
+      views.back().split = name;
       views.back().row = i + 1;
     }
   return views;
 }
 
 DataIdentity identity_of(const TokenizeJob& job, const std::optional<DataSet>& labelled,
-                         const DataSet& data, const std::vector<TokenFacts>& parts) {
+                         const DataSet& data, const std::vector<TokenFacts>& splits) {
   if (labelled)
     return split(*labelled, {.validation_split = 0, .use = DataUse::measurement}).identity;
   DataIdentity identity;
   identity.source = job.data.source;
   identity.hash = data.hash;
-  for (const TokenFacts& part : parts) {
-    identity.parts.push_back({.part = part.part, .rows = part.texts});
-    identity.rows += part.texts;
+  for (const TokenFacts& facts : splits) {
+    identity.splits.push_back({.split = facts.split, .rows = facts.texts});
+    identity.rows += facts.texts;
   }
   return identity;
 }
@@ -171,26 +171,26 @@ std::string columns_text(const NamedColumns& columns, const Labelled& labelled) 
     text += fmt::format(", the second text '{}'", shown_name(columns.text_pair));
   if (!labelled.refusal.empty()) return text + "; `hone train` would refuse the labels.";
   return text + (columns.label.empty()
-                     ? "; no column was taken for the label."
+                     ? "; there is no label column."
                      : fmt::format(", the label '{}'.", shown_name(columns.label)));
 }
 
 // Lists the classes with their counts, the most frequent first.
 Table classes_table(const DataIdentity& identity) {
   std::vector<Column> columns = {
-      {"class", identity.parts.front().task == Task::multi_label ? "Label" : "Class"}};
-  for (const PartFacts& part : identity.parts)
-    columns.push_back({part.part, capitalized(part.part)});
+      {"class", identity.splits.front().task == Task::multi_label ? "Label" : "Class"}};
+  for (const SplitFacts& split : identity.splits)
+    columns.push_back({split.split, capitalized(split.split)});
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < identity.labels.size(); ++i) {
     order.emplace_back(0, i);
-    for (const PartFacts& part : identity.parts) order.back().first -= part.class_rows[i];
+    for (const SplitFacts& split : identity.splits) order.back().first -= split.class_rows[i];
   }
   std::ranges::sort(order);
   Table table(std::move(columns));
   for (const auto& [count, i] : order) {
     std::vector<Cell> cells = {shown_name(identity.labels[i])};
-    for (const PartFacts& part : identity.parts) cells.emplace_back(part.class_rows[i]);
+    for (const SplitFacts& split : identity.splits) cells.emplace_back(split.class_rows[i]);
     table.add_row(std::move(cells));
   }
   return table;
@@ -206,9 +206,9 @@ void add_labels(const DataIdentity& identity, const NamedColumns& columns, const
     blocks.push_back(PageTable{classes_table(identity)});
     return;
   }
-  for (const PartFacts& part : identity.parts)
-    blocks.push_back(Paragraph{
-        fmt::format("{}: {}.", capitalized(part.part), class_counts_text(part, identity.labels))});
+  for (const SplitFacts& split : identity.splits)
+    blocks.push_back(Paragraph{fmt::format("{}: {}.", capitalized(split.split),
+                                           class_counts_text(split, identity.labels))});
 }
 
 // Shows the lengths and the labels, then each text with its tokens.
@@ -216,7 +216,7 @@ void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const 
                    std::vector<Block> of_labels, TokenizeResult& result) {
   Document& document = result.document;
   std::int64_t texts = 0, tokens = 0, cut = 0, unknown = 0;
-  for (const TokenFacts& facts : result.parts) {
+  for (const TokenFacts& facts : result.splits) {
     texts += facts.texts;
     tokens += facts.tokens;
     cut += facts.cut;
@@ -229,7 +229,7 @@ void fill_document(const TokenizeJob& job, const TokenizerOfModel& model, const 
                           {"Unknown", fmt::format("{} tokens", grouped(unknown))}};
   document.sections.push_back(
       {"",
-       {PageTable{headed_table(result.parts)},
+       {PageTable{headed_table(result.splits)},
         Paragraph{fmt::format(
             "Vocabulary: {}. At most {} tokens per text{}{}. Padding: in shuffled "
             "batches of {}, and in batches grouped by length.",
@@ -247,7 +247,7 @@ const Fields& fields_of(const TokenFacts*) {
   using T = TokenFacts;
   static const Fields fields = describe<T>(
       "token_facts", "The tokens of one split.",
-      field<&T::part>("split", "Name of the split.", "Split"),
+      field<&T::split>("split", "Name of the split.", "Split"),
       field<&T::texts>("n", Unit::examples, "Number of texts.", "Texts"),
       field<&T::tokens>("tokens", Unit::tokens, "Number of tokens in all texts.", "Tokens"),
       field<&T::median_tokens>("median_tokens", Unit::tokens, "Median of a text.", "Median"),
@@ -259,12 +259,11 @@ const Fields& fields_of(const TokenFacts*) {
                                 "Longest"),
       field<&T::cut>("cut_texts", Unit::examples, "Texts that were truncated.", "Truncated"),
       omitted<&T::unknown>(),
-      field<&T::unknown_share>("unknown_share", Unit::share, "Of the tokens that are unknown.",
-                               "Unknown"),
-      field<&T::padding>("padding_share", Unit::share, "Of the positions in shuffled batches.",
-                         "Padding"),
+      field<&T::unknown_share>("unknown_share", Unit::share, "Share of unknown tokens.", "Unknown"),
+      field<&T::padding>("padding_share", Unit::share,
+                         "Share of the positions in shuffled batches.", "Padding"),
       field<&T::grouped_padding>("grouped_padding_share", Unit::share,
-                                 "Of the positions in batches grouped by length.",
+                                 "Share of the positions in batches grouped by length.",
                                  "Padding, grouped"));
   return fields;
 }
@@ -285,16 +284,16 @@ const Fields& fields_of(const TokenizeFields*) {
   static const Fields fields = describe<T>(
       "tokenize", "A dataset as tokens.",
       field<&T::model>("model", "The model whose tokenizer was used, as it was named."),
-      field<&T::data>("data",
-                      "The data as training reads it; without classes where it has no labels that "
-                      "training would take."),
+      field<&T::data>(
+          "data",
+          "The data as training reads it; without classes where it has no labels for training."),
       field<&T::vocabulary>("vocabulary", "The vocabulary of the tokenizer."),
       field<&T::texts>("texts", "The first texts of every split, as many as --examples."),
       field<&T::splits>("splits", "Every split that has texts."),
       field<&T::max_seq_length>("max_seq_length", Unit::tokens, "Longer texts are truncated."),
       field<&T::truncation>("truncation",
                             "Tokens of a longer text that are kept: head, tail or head_tail."),
-      field<&T::batch_size>("batch_size", Unit::examples, "Of the shares of padding."),
+      field<&T::batch_size>("batch_size", Unit::examples, "Batch size for the shares of padding."),
       field<&T::threads>("threads", "Threads used."),
       field<&T::read_seconds>("read_seconds", Unit::seconds, "Time to read the data."),
       field<&T::tokenize_seconds>("tokenize_seconds", Unit::seconds, "Time to tokenize it."));
@@ -306,9 +305,9 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   DataSet data = read_data(job, /*labelled=*/false, context);
   const double read_seconds = seconds_since(start);
   Labelled labelled = read_labels(job, context);
-  tell_of_data(data, labelled, context);
+  report_data(data, labelled, context);
   const TokenizerOfModel model = open_tokenizer(job, labelled.data, data, context);
-  tell_warnings(context, {length_warning(job.cut.max_seq_length, model.positions)});
+  print_warnings(context, {length_warning(job.cut.max_seq_length, model.positions)});
 
   TextLimit limit = text_limit(job.cut, model.positions, model.limit);
   limit.truncation = job.cut.truncation.value_or(model.tokenizer.definition().truncation);
@@ -317,7 +316,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   result.vocab_size = model.tokenizer.vocabulary_size();
   result.training_texts = model.training_texts;
   double tokenize_seconds = 0;
-  for (const auto& [name, examples] : parts_of(data)) {
+  for (const auto& [name, examples] : splits_of(data)) {
     if (examples->empty()) continue;
     if (examples->front().text_pair) check_room(limit, model.tokenizer, /*pairs=*/true);
     const auto middle = std::chrono::steady_clock::now();
@@ -325,11 +324,11 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                                            Task::single_label, limit.truncation);
     tokenize_seconds += seconds_since(middle);
     if (set.replaced_bytes > 0)
-      tell_warnings(context, {fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes))});
-    result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
+      print_warnings(context, {fmt::format("{}: {}", name, not_utf8_warning(set.replaced_bytes))});
+    result.splits.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
   }
   result.views = views_of(data, model.tokenizer, limit, job.texts);
-  const DataIdentity identity = identity_of(job, labelled.data, data, result.parts);
+  const DataIdentity identity = identity_of(job, labelled.data, data, result.splits);
   const int threads = context.pool.threads();
   result.fields = to_json(TokenizeFields{.model = job.model,
                                          .data = data_result(identity),
@@ -337,7 +336,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                                                         .source = model.source,
                                                         .training_texts = model.training_texts},
                                          .texts = result.views,
-                                         .splits = result.parts,
+                                         .splits = result.splits,
                                          .max_seq_length = limit.tokens,
                                          .truncation = to_string(limit.truncation),
                                          .batch_size = job.batch_size,
@@ -345,7 +344,7 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
                                          .read_seconds = read_seconds,
                                          .tokenize_seconds = tokenize_seconds});
   std::int64_t texts = 0;
-  for (const TokenFacts& facts : result.parts) texts += facts.texts;
+  for (const TokenFacts& facts : result.splits) texts += facts.texts;
   const auto texts_per_second =
       static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds));
   std::vector<Block> of_labels;

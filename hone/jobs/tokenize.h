@@ -27,7 +27,7 @@ struct TokenizeJob {
 
 /// Token counts of one split.
 struct TokenFacts {
-  std::string part;
+  std::string split;
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::int64_t median_tokens = 0, p90_tokens = 0, p99_tokens = 0,
@@ -67,7 +67,7 @@ struct TokenizeFields {
 const Fields& fields_of(const TokenizeFields*);
 
 struct TokenizeResult : JobResult {
-  std::vector<TokenFacts> parts;
+  std::vector<TokenFacts> splits;
   std::vector<TokenView> views;
   std::int64_t vocab_size = 0;
   std::optional<std::int64_t> training_texts = {};  ///< from which the vocabulary was learned

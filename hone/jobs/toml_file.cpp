@@ -34,7 +34,7 @@ void check_keys(const toml::table& table, const std::vector<std::string>& known,
                 std::string_view what, const TomlPlace& place) {
   for (const auto& [key, node] : table)
     user_check(std::ranges::find(known, key.str()) != known.end(),
-               "{}: unknown key '{}' of {}; known are {}{}", place.at(node), key.str(), what,
+               "{}: unknown key '{}' of {}; expected one of {}{}", place.at(node), key.str(), what,
                fmt::join(known, ", "), did_you_mean(key.str(), known));
 }
 

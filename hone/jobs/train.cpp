@@ -31,7 +31,7 @@ struct TrainRun {
   /// The test split judges the job, or the validation split if there is no test split.
   bool has_test() const { return data.test.size() > 0; }
   const EncodedSet& judging() const { return has_test() ? data.test : data.validation; }
-  const MeasuredPart& judged() const {
+  const MeasuredSplit& judged() const {
     return has_test() ? data.measured : data.measured_validation;
   }
   SubjectResult subject() const { return subject_result(job.model, data.identity, judged()); }
@@ -44,7 +44,7 @@ void measure_before_training(const TrainRun& run, const Model& adapted, TrainFie
                                      run.context, "before training", ProgressEnd::vanishes);
   fields.before = SplitEvaluationResult{evaluation_result(before, adapted.facts.labels),
                                         measured_split_result(run.judged())};
-  fields.before_fresh_head = adapted.fresh_head();
+  fields.before_fresh_head = adapted.has_untrained_head();
 }
 
 // Makes checkpoints store the adapter alone. All arguments must outlive them.
@@ -63,15 +63,15 @@ void measure_splits(const TrainRun& run, const Model& model, std::optional<Measu
                     TrainOutcome& trained) {
   const bool honest = run.data.protocol == Protocol::honest;
   std::vector<Proportion> right;
-  const auto add = [&](const char* part, const EncodedSet& set, const MeasuredPart& measured,
+  const auto add = [&](const char* split, const EncodedSet& set, const MeasuredSplit& measured,
                        std::optional<SplitEvaluationResult>& result) {
     if (set.size() == 0) return;
-    if (!known) known = measure(model, set, run.training.eval_batch_size, run.context, part);
+    if (!known) known = measure(model, set, run.training.eval_batch_size, run.context, split);
     result = SplitEvaluationResult{evaluation_result(*known, trained.labels),
                                    measured_split_result(measured)};
     if (const Evaluation* e = known->evaluation.classes())
       right.push_back({e->correct, e->examples, e->evidence});
-    trained.measured.push_back({part, known->evaluation, first_caution(measured)});
+    trained.measured.push_back({split, known->evaluation, first_caution(measured)});
     trained.judged_on = name_and_size(measured);
   };
   TrainFields& fields = trained.fields;
@@ -172,7 +172,7 @@ std::vector<Json> results_of_seeds(const TrainRun& run,
     if (!done) {
       std::vector<std::string> notes = train_once(run, open(seed), seed, folder).notes;
       for (std::string& note : notes) note = fmt::format("seed {}: {}", seed, note);
-      tell_warnings(run.context, notes);
+      print_warnings(run.context, notes);
     }
     results.push_back(read_json(folder / "results.json"));
   }
@@ -204,12 +204,12 @@ JobResult train_model(const TrainJob& job, Context& context) {
   std::vector<std::string>& notes = result.document.notes;
   result.document.title = fmt::format("{} trained on {}", job.model, job.data.options.source);
   result.document.output = job.output.folder;
-  user_check(!job.lora || !is_fresh(job.model),
-             "`lora`: {} has fresh weights, and adapters need a base that is trained and kept; "
-             "train without them first",
+  user_check(!job.lora || !is_new_model(job.model),
+             "`lora`: {} has fresh weights, and adapters need a trained base model; train without "
+             "`lora` first",
              job.model);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
-  const std::optional<TrainedOn> before = record_with_parent(known_record(job.model), job.distill);
+  const std::optional<TrainedOn> before = record_with_teacher(known_record(job.model), job.distill);
   const Splits splits = splits_to_train_on(job, before, context);
   check_trainable(splits);
   const bool learns = total_steps(job.training.training, std::ssize(splits.source.train)) > 0;
@@ -224,28 +224,29 @@ JobResult train_model(const TrainJob& job, Context& context) {
       learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
                               row_hashes(splits.source.validation))
              : source.trained_on.value_or(TrainedOn{.complete = false});
-  if (!learns) notes.emplace_back("nothing is learned: the training has no steps");
+  if (!learns) notes.emplace_back("the training has no steps, so the weights do not change");
   remember_columns(after, splits.identity.columns);
   // If nothing is chosen on the validation split, its metrics are unbiased, so it does not count as seen.
   const TrainedOn seen =
-      learns && !job.training.chooses()
+      learns && !job.training.selects_checkpoint()
           ? after_training(before, splits.identity.hash, row_hashes(splits.source.train), {})
           : after;
-  const MeasuredTexts test =
-      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
+  const EvaluationExamples test =
+      splits.source.test.empty() ? EvaluationExamples{} : evaluation_examples(splits, "test", seen);
   if (std::string warning = truncation_warning(job.data.cut); !warning.empty())
     notes.push_back(std::move(warning));
   const EncodedSplits data =
       encode_splits(source, splits, test, seen, job.data.cut, context, notes);
-  std::optional<Parent> parent =
-      open_parent(job.distill, source.model, splits.source, job.data.cut, context, notes);
-  tell_warnings(context, notes);
-  const std::vector<std::string> told = start_notes(job, splits, source, vocabulary, data, learns);
-  tell_notes(context, told);
-  for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
+  std::optional<Teacher> teacher =
+      open_teacher(job.distill, source.model, splits.source, job.data.cut, context, notes);
+  print_warnings(context, notes);
+  const std::vector<std::string> messages =
+      start_notes(job, splits, source, vocabulary, data, learns);
+  print_notes(context, messages);
+  for (const auto& lines : {splits.source.notes, splits.source.warnings, messages})
     notes.insert(notes.end(), lines.begin(), lines.end());
   if (!begin_run(job.invocation, source.model.parameters, data, output,
-                 parent ? &*parent : nullptr))
+                 teacher ? &*teacher : nullptr))
     return finished<JobResult>(output, job.output);
   result.basis =
       basis_of(job.data.options.source, data,
@@ -253,9 +254,9 @@ JobResult train_model(const TrainJob& job, Context& context) {
   TrainRun run{job,         data,   job.row_hashes ? std::optional(after) : without_rows(after),
                vocabulary,  output, context,
                job.training};
-  if (parent)
-    learn_from(*std::exchange(parent, std::nullopt), data.train, job.distill, job.seed, job.seeds,
-               run.training, context);
+  if (teacher)
+    add_teacher_logits(*std::exchange(teacher, std::nullopt), data.train, job.distill, job.seed,
+                       job.seeds, run.training, context);
   const std::string& guessed = splits.source.guessed;
   std::vector<std::string> warnings;
   if (job.seeds == 1) {
@@ -271,7 +272,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
     result.basis.seeds = job.seeds;
     warnings = report_training(job, results, guessed, output.path(), result.document);
   }
-  tell_warnings(context, warnings);
+  print_warnings(context, warnings);
   notes.insert(notes.end(), warnings.begin(), warnings.end());
   result.document.next = commands_after_training(job);
   write_report(result, job.invocation, output.path(), context);

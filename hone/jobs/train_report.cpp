@@ -29,11 +29,11 @@ CardFacts card_facts(const TrainFields& fields) {
   facts.relation = "adapter";
   facts.tags = {"lora"};
   facts.library = "peft";
-  facts.weights = {fmt::format(
-      "It is of use beside the model that it was trained on alone, {}, which base.json knows by a "
-      "fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
-      "merge` makes one model of both.",
-      base)};
+  facts.weights = {
+      fmt::format("It works only with the model that it was trained on, {}; base.json contains a "
+                  "fingerprint of that model's weights. Use both with `hone predict MODEL "
+                  "--adapter FOLDER` or PEFT, or merge them with `hone lora merge`.",
+                  base)};
   return facts;
 }
 
@@ -58,17 +58,18 @@ std::vector<std::string> take_common_cautions(std::vector<NamedEvaluation>& meas
 
 // Returns a row for each measured split.
 Table results_table(const std::vector<NamedEvaluation>& measured) {
-  const MetricName& figure = measured.front().evaluation.figure;
+  const MetricName& figure = measured.front().evaluation.metric;
   Table table(
       {{"split", "Split"},
        {"examples", "Examples"},
        {figure.key, metric_title(figure)},
        figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
        {"loss", "Loss"}});
-  for (const auto& [part, e, cautions, lost] : measured) {
-    std::string name = part;
+  for (const auto& [split, e, cautions, lost] : measured) {
+    std::string name = split;
     for (const std::string& caution : cautions) name += ", " + caution;
-    table.add_row({name, e.examples, figure_cell(e), percent(e.baseline), real(e.loss, 4)});
+    table.add_row(
+        {name, e.examples, metric_cell(e), percent(e.constant_baseline), real(e.loss, 4)});
   }
   return table;
 }
@@ -77,14 +78,14 @@ Table results_table(const std::vector<NamedEvaluation>& measured) {
 std::string before_text(const TrainFields& fields) {
   const auto& [before, split] = *fields.before;
   return fmt::format("Before training, on {}: {} {}{}",
-                     part_text(split.split, before.samples, before.effective_samples),
+                     split_text(split.split, before.samples, before.effective_samples),
                      metric_title(before.metric), display_text(metric_estimate(to_json(before))),
-                     *fields.before_fresh_head ? ", of a head as it was drawn." : ".");
+                     *fields.before_fresh_head ? ", with a random head." : ".");
 }
 
 std::string_view gap_meaning(const Interval& gap, const TrainJob& job) {
   if (gap.low <= 0 && gap.high >= 0) return "no difference shown";
-  if (gap.low > 0 && job.training.chooses())
+  if (gap.low > 0 && job.training.selects_checkpoint())
     return "as the weights were chosen on validation, or its examples are easier";
   return gap.low > 0 ? "as if the validation examples were easier"
                      : "as if the test examples were easier";
@@ -125,7 +126,7 @@ std::vector<std::string> doubts_about(const TrainOutcome& trained, const std::st
   for (const NamedEvaluation& one : trained.measured)
     for (const std::string& concern : concerns(one.evaluation, trained.labels))
       // For the last split, the signs below say that and more.
-      if (&one != &last || concern != baseline_concern(one.evaluation))
+      if (&one != &last || concern != constant_baseline_concern(one.evaluation))
         doubts.push_back(fmt::format("{}: {}", one.name, concern));
   for (std::string& sign : signs_of_no_learning(trained.log.steps(), last.name, last.evaluation,
                                                 trained.labels, guessed))
@@ -168,33 +169,33 @@ std::vector<std::string> report_training(const TrainJob& job, TrainOutcome train
 std::vector<std::string> report_training(const TrainJob& job, const std::vector<Json>& results,
                                          const std::string& guessed, const fs::path& folder,
                                          Document& document) {
-  const std::vector<NamedFigures> figures = {{"validation", "validation"}, {"test", "test"}};
-  std::vector<std::string> warnings = seed_concerns(results, figures), undrawn;
+  const std::vector<MetricsKey> figures = {{"validation", "validation"}, {"test", "test"}};
+  std::vector<std::string> warnings = seed_concerns(results, figures), figure_notes;
   std::vector<Block> blocks = {PageTable{seed_table(results, figures)}};
   std::vector<std::string> measured;  // the split that judges the training comes first
-  for (const char* part : {"test", "validation"})
-    if (value_at(results.front(), part).is_object()) measured.emplace_back(part);
+  for (const char* split : {"test", "validation"})
+    if (value_at(results.front(), split).is_object()) measured.emplace_back(split);
   document.headline = kNothingMeasured;
-  for (const std::string& part : measured) {
-    const std::string sentence = metric_headline_of_seeds(results, {part, part});
-    if (part == measured.front())
+  for (const std::string& split : measured) {
+    const std::string sentence = metric_headline_of_seeds(results, {split, split});
+    if (split == measured.front())
       document.headline = sentence;
     else
       blocks.push_back(Paragraph{sentence});
   }
   if (!measured.empty()) {
-    const std::string& part = measured.front();
+    const std::string& split = measured.front();
     const Figure dots = seed_figure(results, figures,
                                     fmt::format("{} trained; {} seeds", job.model, results.size()));
-    blocks.push_back(figure_block(
-        dots, folder / "seeds",
-        metric_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
-        undrawn));
-    for (std::string& sign : signs_of_no_learning(results, {part, part}, guessed))
+    blocks.push_back(figure_block(dots, folder / "seeds",
+                                  metric_title(main_metric_of(results.front()[split])) +
+                                      " on each split, a dot for each seed",
+                                  figure_notes));
+    for (std::string& sign : signs_of_no_learning(results, {split, split}, guessed))
       warnings.push_back(std::move(sign));
   }
   document.sections = {{"", std::move(blocks)}, details_section_of_seeds(results, figures)};
-  warnings.insert(warnings.end(), undrawn.begin(), undrawn.end());
+  warnings.insert(warnings.end(), figure_notes.begin(), figure_notes.end());
   return warnings;
 }
 

@@ -55,10 +55,10 @@ TrainStart open_for_training(const TrainJob& job,
   if (vocabulary)
     return {
         with_limit_of(job, make_model(job.model, vocabulary->tokenizer, context, seed, labels))};
-  const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
+  const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_new : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
   keep_truncation(job.data.cut, source);
-  if (is_fresh(job.model)) return {with_limit_of(job, std::move(source))};
+  if (is_new_model(job.model)) return {with_limit_of(job, std::move(source))};
   if (job.lora) {
     // The base stays as it is, rounded or packed.
     const LoraOptions options = with_context(
@@ -67,14 +67,14 @@ TrainStart open_for_training(const TrainJob& job,
     return {std::move(source), options};
   }
   check_not_packed(source.model, job.model);
-  take_unrounded(source.model, source.folder);
+  load_unrounded(source.model, source.folder);
   return {std::move(source)};
 }
 
 namespace {
 
 // For classes: "; always predicting 'good' scores 50.1%".
-std::string majority_told(const DataSet& data, const PartFacts& facts) {
+std::string majority_note(const DataSet& data, const SplitFacts& facts) {
   if (data.task != Task::single_label) return "";
   return fmt::format("; always predicting '{}' scores {}",
                      shown_name(data.label_names[facts.majority_class()]),
@@ -82,26 +82,26 @@ std::string majority_told(const DataSet& data, const PartFacts& facts) {
 }
 
 // Describes the training data, and where choices are made.
-std::vector<std::string> parts_told(const Splits& splits) {
+std::vector<std::string> split_notes(const Splits& splits) {
   std::vector<std::string> lines;
-  for (const PartFacts& facts : splits.identity.parts)
-    if (facts.part == "train")
+  for (const SplitFacts& facts : splits.identity.splits)
+    if (facts.split == "train")
       lines.push_back(fmt::format("train: {} examples{}: {}{}", grouped(facts.rows),
                                   facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
                                   class_counts_text(facts, splits.source.label_names),
-                                  majority_told(splits.source, facts)));
+                                  majority_note(splits.source, facts)));
   if (splits.validation_source.origin != ValidationOrigin::none)
     lines.push_back("validation: " + splits.validation_source.text);
-  for (const PartFacts& facts : splits.identity.parts)
-    if (facts.part == "test" && !facts.sample.empty())
-      lines.push_back("test: the data's test part; " + facts.sample);
+  for (const SplitFacts& facts : splits.identity.splits)
+    if (facts.split == "test" && !facts.sample.empty())
+      lines.push_back("test: the test split of the data; " + facts.sample);
   return lines;
 }
 
 // Describes an encoder whose folder has a pooling module.
 std::string modules_text(const TextModel& source, const std::string& name) {
-  const bool pooled =
-      !source.modules.empty() && read_module_list(source.modules, json_reader()).size() > 1;
+  const bool pooled = !source.sentence_folder.empty() &&
+                      read_module_list(source.sentence_folder, json_reader()).size() > 1;
   if (!pooled) return "";
   return fmt::format(
       "{} is a sentence model: this trains a classification head and its encoder, and copies its "
@@ -116,10 +116,11 @@ std::vector<std::string> start_notes(const TrainJob& job, const Splits& splits,
                                      const TextModel& source,
                                      const std::optional<LearnedVocabulary>& vocabulary,
                                      const EncodedSplits& data, bool learns) {
-  std::vector<std::string> notes = parts_told(splits);
+  std::vector<std::string> notes = split_notes(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
-    notes.push_back(fmt::format("weights: {} goes on from those before rounding ({})", job.model,
-                                kUnroundedFile));
+    notes.push_back(
+        fmt::format("weights: training of {} continues from the weights before rounding ({})",
+                    job.model, kUnroundedFile));
   if (vocabulary) notes.push_back(vocabulary_text(*vocabulary, data.train));
   if (learns) notes.push_back(modules_text(source, job.model));
   std::erase(notes, "");

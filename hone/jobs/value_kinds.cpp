@@ -41,9 +41,9 @@ constexpr std::string_view kFigureEndings[] = {".svg", ".png", ".tsv", ".gp"};
 }  // namespace
 
 constinit const ValueKind kModelValue = {
-    .shown = "MODEL", .files = true, .words = fresh_model_names, .access = Access::reads_model};
+    .shown = "MODEL", .files = true, .choices = new_model_names, .access = Access::reads_model};
 constinit const ValueKind kDataValue = {
-    .shown = "DATA", .files = true, .words = data_names, .access = Access::reads_data};
+    .shown = "DATA", .files = true, .choices = data_names, .access = Access::reads_data};
 constinit const ValueKind kAdapterValue = {
     .shown = "FOLDER", .folders = true, .access = Access::reads_adapter};
 constinit const ValueKind kOutputFolderValue = {
@@ -53,19 +53,20 @@ constinit const ValueKind kReadFileValue = {
 constinit const ValueKind kWrittenFileValue = {
     .shown = "FILE", .files = true, .access = Access::writes};
 constinit const ValueKind kFigureValue = {
-    .shown = "FILE", .files = true, .access = Access::writes, .written_as = kFigureEndings};
-constinit const ValueKind kFormatValue = {.shown = "FORMAT", .words = format_names, .format = true};
+    .shown = "FILE", .files = true, .access = Access::writes, .extensions = kFigureEndings};
+constinit const ValueKind kFormatValue = {
+    .shown = "FORMAT", .choices = format_names, .format = true};
 constinit const ValueKind kFormatOrNoneValue = {
-    .shown = "FORMAT", .words = format_names_and_none, .format = true};
+    .shown = "FORMAT", .choices = format_names_and_none, .format = true};
 constinit const ValueKind kFormatPairValue = {
-    .shown = "FORMAT", .words = format_names_and_none, .format = true, .separator = "/"};
+    .shown = "FORMAT", .choices = format_names_and_none, .format = true, .separator = "/"};
 constinit const ValueKind kFormatOrNoneListValue = {
-    .shown = "LIST", .words = format_names_and_none, .format = true, .separator = ","};
+    .shown = "LIST", .choices = format_names_and_none, .format = true, .separator = ","};
 constinit const ValueKind kFormatListValue = {
-    .shown = "LIST", .words = format_names, .format = true, .separator = ","};
+    .shown = "LIST", .choices = format_names, .format = true, .separator = ","};
 constinit const ValueKind kStorageValue = {
     .shown = "FILE|ADDRESS", .files = true, .access = Access::reads_file};
-constinit const ValueKind kPassValue = {.shown = "PASS", .words = pass_names};
-constinit const ValueKind kMetricValue = {.shown = "METRIC", .words = metric_names};
+constinit const ValueKind kPassValue = {.shown = "PASS", .choices = pass_names};
+constinit const ValueKind kMetricValue = {.shown = "METRIC", .choices = metric_names};
 
 }  // namespace hone

@@ -68,8 +68,8 @@ std::size_t widest(const WidthStudy& study) {
 
 // "from 8.4 on with training (8.4: +0.02 points, 95%: …)": the narrowest width within the limit, or the widest, which
 // is not.
-std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
-                         ComparedModel WidthResult::*model, const char* method) {
+std::string width_sentence(const WidthStudy& study, const std::optional<std::size_t>& kept,
+                           ComparedModel WidthResult::*model, const char* method) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];
   const std::string width = to_string(shown.width);
   const std::string where = !kept                   ? "at no width"
@@ -81,34 +81,36 @@ std::string holding_from(const WidthStudy& study, const std::optional<std::size_
 
 }  // namespace
 
-WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
+WidthStudy study_widths(const Model& baseline, const EncodedSplits& data,
                         const WidthStudyOptions& options, Context& context) {
   const std::int64_t batch_size = options.qat.eval_batch_size;
-  const EncodedSet& examples = choice_part(data).examples;
-  WidthStudy study{.choice = begin_choice(parent, data, batch_size, context),
+  const EncodedSet& examples = choice_split(data).examples;
+  WidthStudy study{.choice = begin_choice(baseline, data, batch_size, context),
                    .results = std::vector<WidthResult>(options.widths.size()),
-                   .kept_ptq = {},
-                   .kept_qat = {}};
+                   .narrowest_ptq = {},
+                   .narrowest_qat = {}};
   // Every width is evaluated after training; evaluations in between would only take time, unless they select weights.
   EncodedSplits learned_from = data;
-  if (!options.qat.chooses()) learned_from.validation = {};
+  if (!options.qat.selects_checkpoint()) learned_from.validation = {};
   const std::vector<std::size_t> order = widest_first(options.widths);
-  Descent ptq, qat;
+  SequentialSelection ptq, qat;
   for (const std::size_t index : order) {
     WidthResult& result = study.results[index];
     result.width = options.widths[index];
     const std::string name = to_string(result.width);
-    CompressOptions compression{.plan = one_format(parent, format_of(result.width, context)),
-                                .fine_tune = options.qat};
+    CompressOptions compression{
+        .plan = plan_with_format(baseline, format_of(result.width, context)),
+        .fine_tune = options.qat};
     compression.calibration.seed = options.qat.training.seed;
     compression.fine_tune.title = "QAT " + name;
     if (options.checkpoints_of)
       compression.fine_tune.checkpoints = options.checkpoints_of("qat-" + name);
-    const auto consider = [&](Descent& descent, ComparedModel& row, const char* method) {
-      const Model model = compress(parent, learned_from, compression, context);
+    const auto consider = [&](SequentialSelection& selection, ComparedModel& row,
+                              const char* method) {
+      const Model model = compress(baseline, learned_from, compression, context);
       row = compared(model, fmt::format("{} {}", method, summary(compression.plan)),
-                     study.choice.parent, examples, batch_size, context);
-      descent.consider(index, model, row);
+                     study.choice.baseline, examples, batch_size, context);
+      selection.consider(index, model, row);
     };
     consider(ptq, result.ptq, "PTQ");
     compression.qat = true;
@@ -116,17 +118,17 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
   }
   judge(study.results, order, &WidthResult::ptq);
   judge(study.results, order, &WidthResult::qat);
-  study.kept_ptq = ptq.kept;
-  study.kept_qat = qat.kept;
+  study.narrowest_ptq = ptq.kept;
+  study.narrowest_qat = qat.kept;
   std::vector<ChosenModel> chosen;
   if (ptq.kept) chosen.push_back({study.results[*ptq.kept].ptq.label, &*ptq.model});
   if (qat.kept) chosen.push_back({study.results[*qat.kept].qat.label, &*qat.model});
-  report_chosen(study.choice, chosen, parent, data, batch_size, context);
+  report_chosen(study.choice, chosen, baseline, data, batch_size, context);
   return study;
 }
 
 std::vector<ComparedModel> compared_models(const WidthStudy& study) {
-  std::vector<ComparedModel> rows = {parent_row(study.choice, study.choice.parent)};
+  std::vector<ComparedModel> rows = {baseline_row(study.choice, study.choice.baseline)};
   for (const WidthResult& result : study.results) {
     rows.push_back(result.ptq);
     rows.push_back(result.qat);
@@ -138,8 +140,8 @@ namespace {
 
 std::vector<const ComparedModel*> chosen_models(const WidthStudy& study) {
   std::vector<const ComparedModel*> chosen;
-  if (study.kept_ptq) chosen.push_back(&study.results[*study.kept_ptq].ptq);
-  if (study.kept_qat) chosen.push_back(&study.results[*study.kept_qat].qat);
+  if (study.narrowest_ptq) chosen.push_back(&study.results[*study.narrowest_ptq].ptq);
+  if (study.narrowest_qat) chosen.push_back(&study.results[*study.narrowest_qat].qat);
   return chosen;
 }
 
@@ -152,11 +154,12 @@ std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
 std::string width_verdict(const WidthStudy& study) {
-  return fmt::format("Fixed point is shown to keep the {} within {:.2f} points {} and {}; on {}.",
-                     study.choice.parent.evaluation.figure.text, 100 * kUsualMargin,
-                     holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
-                     holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
-                     study.choice.made_on());
+  return fmt::format(
+      "Fixed point is shown to keep the {} within {:.2f} points {} and {}; on {}.",
+      study.choice.baseline.evaluation.metric.text, 100 * kDefaultMargin,
+      width_sentence(study, study.narrowest_ptq, &WidthResult::ptq, "by rounding alone"),
+      width_sentence(study, study.narrowest_qat, &WidthResult::qat, "with training"),
+      study.choice.made_on());
 }
 
 std::vector<std::string> width_findings(const WidthStudy& study) {
@@ -167,8 +170,8 @@ std::vector<std::string> width_findings(const WidthStudy& study) {
         fmt::format("{}, the widest ({}) is not shown to be within the limit on {}: {}.", method,
                     to_string(first.width), study.choice.made_on(), model.verdict->summary));
   };
-  if (!study.kept_ptq) not_kept("By rounding alone", first.ptq);
-  if (!study.kept_qat) not_kept("With training", first.qat);
+  if (!study.narrowest_ptq) not_kept("By rounding alone", first.ptq);
+  if (!study.narrowest_qat) not_kept("With training", first.qat);
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;
@@ -178,16 +181,16 @@ namespace {
 
 // "Fixed point is within 0.5 points of the baseline's accuracy from 8.4 on with PTQ, at no width with QAT".
 std::string headline_of(const WidthStudy& study) {
-  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kUsualMargin,
-                                        study.choice.parent.evaluation.figure.text);
-  if (!study.kept_ptq && !study.kept_qat)
+  const std::string limit = fmt::format("{:g} points of the baseline's {}", 100 * kDefaultMargin,
+                                        study.choice.baseline.evaluation.metric.text);
+  if (!study.narrowest_ptq && !study.narrowest_qat)
     return fmt::format("No width of fixed point is shown to be within {}", limit);
   const auto from = [&](const std::optional<std::size_t>& kept, const char* method) {
     return kept ? fmt::format("from {} on with {}", to_string(study.results[*kept].width), method)
                 : fmt::format("at no width with {}", method);
   };
-  return fmt::format("Fixed point is within {} {}, {}", limit, from(study.kept_ptq, "PTQ"),
-                     from(study.kept_qat, "QAT"));
+  return fmt::format("Fixed point is within {} {}, {}", limit, from(study.narrowest_ptq, "PTQ"),
+                     from(study.narrowest_qat, "QAT"));
 }
 
 }  // namespace
@@ -195,8 +198,8 @@ std::string headline_of(const WidthStudy& study) {
 void fill_document(const WidthStudy& study, const fs::path& stem, Document& document,
                    std::vector<std::string>& notes) {
   document.headline = headline_of(study);
-  document.tone = study.kept_ptq || study.kept_qat ? Tone::good : Tone::unclear;
-  document.key_figures = chosen_figures(study.choice, chosen_models(study));
+  document.tone = study.narrowest_ptq || study.narrowest_qat ? Tone::good : Tone::unclear;
+  document.key_figures = chosen_facts(study.choice, chosen_models(study));
   document.evidence = fmt::format("{}", fmt::join(width_findings(study), " "));
   Section section{
       "",

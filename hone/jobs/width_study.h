@@ -35,13 +35,13 @@ struct WidthStudy {
   Choice choice;
   std::vector<WidthResult> results;  ///< on the split that decides, in the order of the options
   /// The narrowest width that is within the limit, as all wider ones are, for PTQ and for QAT: indices of `results`.
-  std::optional<std::size_t> kept_ptq, kept_qat;
+  std::optional<std::size_t> narrowest_ptq, narrowest_qat;
 };
 
 /// Quantizes the baseline to every width by PTQ and by QAT, and evaluates each on the split that decides. From the
 /// widest down, the verdicts stop at the first that is not within the limit (`verdicts_in_sequence`). The chosen ones
 /// are measured once on `data.test`. Throws `UserError` if there is no split to choose on.
-WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
+WidthStudy study_widths(const Model& baseline, const EncodedSplits& data,
                         const WidthStudyOptions& options, Context& context);
 
 /// Returns the baseline, then PTQ and QAT of every width.

@@ -26,7 +26,7 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   check_not_packed(source.model, job.model);
   check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, document.notes);
+                                          MetricsOf::candidates, context, document.notes);
   if (!begin_run(job.invocation, source.model.parameters, data, output))
     return finished<WidthsResult>(output, job.output);
   WidthStudyOptions options{.qat = job.training};
@@ -42,15 +42,17 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
       .subject = subject_result(job.model, data.identity, data.measured_choice()),
       .models = measured_models(compared_models(study), labels),
       .choice = choice_result(study.choice, labels, width_verdict(study), width_findings(study))};
-  if (study.kept_ptq) fields.narrowest_ptq = to_string(study.results[*study.kept_ptq].width);
-  if (study.kept_qat) fields.narrowest_qat = to_string(study.results[*study.kept_qat].width);
+  if (study.narrowest_ptq)
+    fields.narrowest_ptq = to_string(study.results[*study.narrowest_ptq].width);
+  if (study.narrowest_qat)
+    fields.narrowest_qat = to_string(study.results[*study.narrowest_qat].width);
   result.basis = basis_of(job.data.options.source, data, "simulated fixed point");
-  std::vector<std::string> undrawn;
-  fill_document(study, output.path() / "fixed_point", document, undrawn);
+  std::vector<std::string> figure_notes;
+  fill_document(study, output.path() / "fixed_point", document, figure_notes);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   finish_study(study.choice, width_table(study), compared_models(study), to_json(fields), labels,
-               undrawn, result, job.invocation, output, context);
+               figure_notes, result, job.invocation, output, context);
   result.study = study;
   return result;
 }

@@ -185,11 +185,11 @@ const Fields& fields_of(const Zeros*) {
 
 const Fields& fields_of(const LinearZeros*) {
   using L = LinearZeros;
-  static const Fields fields = describe<L>(
-      "linear_zeros", "Zeros in the weights of linear layers.", inlined<&L::zeros>(),
-      field<&L::structure>("structure",
-                           "What the zeros form: blocks of 4x1 (outputs by inputs) or 1x4, 2:4, or "
-                           "weights: neither."));
+  static const Fields fields =
+      describe<L>("linear_zeros", "Zeros in the weights of linear layers.", inlined<&L::zeros>(),
+                  field<&L::structure>("structure",
+                                       "Pattern of the zeros: blocks of 4x1 (outputs by inputs) or "
+                                       "1x4, 2:4, or weights: neither."));
   return fields;
 }
 

@@ -104,7 +104,7 @@ void begin(const Panel& panel, const Lines& queries, std::int64_t head_size,
   const Floats d;
   for (std::int64_t i = 0; i < head_size * panel.width; i += kLanes)
     hn::Store(hn::Mul(hn::Load(d, panel.queries + i), hn::Set(d, scale)), d, panel.queries + i);
-  begin_with_nothing(panel, value_size);
+  reset_softmax(panel, value_size);
 }
 
 // A block of keys, one per row, and of their values, one element per row.
@@ -211,15 +211,16 @@ KeyBlock key_block(const Head& head, std::int64_t key, float* copy) {
 }
 
 // Computes panels [first_panel, end_panel) of the queries of a head, at most kPanelsTogether.
-void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int64_t end_panel) {
+void attend(const Head& head, const QuerySplit& split, std::int64_t first_panel,
+            std::int64_t end_panel) {
   const AttentionShape& shape = head.shape;
   const std::int64_t q_stride = head.q.token_stride, y_stride = head.y.token_stride;
   const std::int64_t count = end_panel - first_panel;
   Room room(shape);
   Panel panels[kPanelsTogether];
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t first = cut.begin(first_panel + i),
-                       queries = cut.begin(first_panel + i + 1) - first;
+    const std::int64_t first = split.begin(first_panel + i),
+                       queries = split.begin(first_panel + i + 1) - first;
     panels[i] = room.panel((queries + kLanes - 1) / kLanes * kLanes);
     begin(panels[i], {head.q.data + first * q_stride, q_stride, 1, queries}, shape.head_size,
           shape.value_size, head.scale);
@@ -233,16 +234,16 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
     const KeyBlock block = key_block(head, key, copy);
     for (std::int64_t i = 0; i < count; ++i) {
       const Panel& panel = panels[i];
-      const std::int64_t first = cut.begin(first_panel + i);
+      const std::int64_t first = split.begin(first_panel + i);
       score(panel, block, shape.head_size);
-      weigh(panel, block.keys);
-      drop(panel, head, first, cut.begin(first_panel + i + 1) - first, key, block.keys);
+      exponentiate_scores(panel, block.keys);
+      drop(panel, head, first, split.begin(first_panel + i + 1) - first, key, block.keys);
       gather(panel, block);
     }
   }
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t first = cut.begin(first_panel + i);
-    finish(panels[i], cut.begin(first_panel + i + 1) - first, shape.value_size,
+    const std::int64_t first = split.begin(first_panel + i);
+    finish(panels[i], split.begin(first_panel + i + 1) - first, shape.value_size,
            head.y.data + first * y_stride, y_stride);
   }
 }

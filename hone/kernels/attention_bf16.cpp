@@ -25,7 +25,7 @@ namespace {
 using Head = HeadOf<std::uint16_t>;
 using FloatVector = hn::Vec<Floats>;
 
-constexpr std::int64_t kMostKeyPairs = kKeysPerBlock / 2;
+constexpr std::int64_t kMaxKeyPairs = kKeysPerBlock / 2;
 
 // Buffers of a panel of queries.
 struct Panel : SoftmaxPanel {
@@ -138,7 +138,7 @@ class Room {
     static thread_local Scratch scratch;
     const std::int64_t of_block = keys_words() + value_words(),
                        of_scores = kKeysPerBlock * kPieceStride,
-                       of_weights = PairPanels::words(kPieceStride, kPairStride, kMostKeyPairs),
+                       of_weights = PairPanels::words(kPieceStride, kPairStride, kMaxKeyPairs),
                        of_panel =
                            PairPanels::words(kPieceStride, kPairStride, pairs_of(shape.head_size)) +
                            (shape.value_size + 3) * kPieceStride;
@@ -169,9 +169,7 @@ class Room {
 
  private:
   std::int64_t keys_words() const { return kKeysPerBlock * pairs_of(shape_.head_size); }
-  std::int64_t value_words() const {
-    return round_up(shape_.value_size, kPairRows) * kMostKeyPairs;
-  }
+  std::int64_t value_words() const { return round_up(shape_.value_size, kPairRows) * kMaxKeyPairs; }
   float* floats(std::int64_t count) {
     float* const taken = at_;
     at_ += count;
@@ -189,11 +187,11 @@ class Room {
 };
 
 // Computes panels [first_panel, end_panel) of the queries of a head, at most kPanelsTogether.
-void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int64_t end_panel,
-            MultiplyPairs multiply) {
+void attend(const Head& head, const QuerySplit& split, std::int64_t first_panel,
+            std::int64_t end_panel, MultiplyPairs multiply) {
   const AttentionShape& shape = head.shape;
   const std::int64_t count = end_panel - first_panel;
-  const auto first_query = [&](std::int64_t i) { return cut.begin(first_panel + i); };
+  const auto first_query = [&](std::int64_t i) { return split.begin(first_panel + i); };
   Room room(shape, count);
   Panel panels[kPanelsTogether];
   for (std::int64_t i = 0; i < count; ++i) {
@@ -202,13 +200,13 @@ void attend(const Head& head, const Cut& cut, std::int64_t first_panel, std::int
     pack_all_runs({nullptr, head.q.data + first_query(i) * head.q.token_stride, head.q.token_stride,
                    1, queries, shape.head_size},
                   panels[i].width, panels[i].queries);
-    begin_with_nothing(panels[i], shape.value_size);
+    reset_softmax(panels[i], shape.value_size);
   }
   for (std::int64_t key = 0; key < head.keys; key += kKeysPerBlock) {
     const KeyBlock block = key_block(head, key, room.keys(), room.values());
     for (std::int64_t i = 0; i < count; ++i) {
       score(panels[i], block, head, multiply);
-      weigh(panels[i], block.keys);
+      exponentiate_scores(panels[i], block.keys);
       drop(panels[i], head, first_query(i), first_query(i + 1) - first_query(i), key, block.keys);
       pack_weights(panels[i], block.keys);
       gather(panels[i], block, shape.value_size, multiply);
@@ -227,8 +225,8 @@ void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale,
   const MultiplyPairs multiply = pair_multiplier();
   attend_by_groups<std::uint16_t>(
       pool, kPairColumns, shape, scale, q, k, v, mask, y, dropout, runs,
-      [multiply](const Head& head, const Cut& cut, std::int64_t first, std::int64_t end) {
-        attend(head, cut, first, end, multiply);
+      [multiply](const Head& head, const QuerySplit& split, std::int64_t first, std::int64_t end) {
+        attend(head, split, first, end, multiply);
       });
 }
 

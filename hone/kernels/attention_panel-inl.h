@@ -29,7 +29,7 @@ namespace HWY_NAMESPACE {
 inline constexpr std::int64_t kKeysPerBlock = 128;
 inline constexpr std::int64_t kPanelsTogether = 16;
 inline constexpr std::int64_t kVectorsOfPanel = 3;
-inline constexpr float kNothing = -std::numeric_limits<float>::infinity();
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // One head of one text.
 template <typename T>
@@ -54,20 +54,21 @@ struct SoftmaxPanel {
   float* fade;     // (width): factor for all sums before this block
 };
 
-inline void begin_with_nothing(const SoftmaxPanel& panel, std::int64_t value_size) {
+inline void reset_softmax(const SoftmaxPanel& panel, std::int64_t value_size) {
   std::fill_n(panel.context, value_size * panel.width, 0.0f);
-  std::fill_n(panel.maximum, panel.width, kNothing);
+  std::fill_n(panel.maximum, panel.width, kMinusInfinity);
   std::fill_n(panel.sum, panel.width, 0.0f);
 }
 
 // Turns scores into weights, and `fade` from the previous maxima into the factor for all previous sums.
-inline void weigh(const SoftmaxPanel& panel, std::int64_t keys) {
+inline void exponentiate_scores(const SoftmaxPanel& panel, std::int64_t keys) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t j = 0; j < panel.width; j += lanes) {
     const auto maximum = hn::Load(d, panel.maximum + j);
     // Subtracting -infinity from -infinity would give NaN.
-    const auto shift = hn::IfThenElse(hn::Eq(maximum, hn::Set(d, kNothing)), hn::Zero(d), maximum);
+    const auto shift =
+        hn::IfThenElse(hn::Eq(maximum, hn::Set(d, kMinusInfinity)), hn::Zero(d), maximum);
     auto sum = hn::Zero(d);
     float* at = panel.scores + j;
     for (std::int64_t i = 0; i < keys; ++i, at += panel.width) {
@@ -122,14 +123,14 @@ inline void divide_by_sums(const SoftmaxPanel& panel, std::int64_t value_size) {
 
 // How queries are split: into vectors of `lanes` queries, panels of nearly equal width, and groups of panels that share
 // blocks of keys.
-struct Cut {
+struct QuerySplit {
   std::int64_t queries, lanes;
   std::int64_t vectors;
   std::int64_t panels;
   std::int64_t groups;
 
   // Splits into at least `least_groups` groups if there are as many panels.
-  Cut(std::int64_t count, std::int64_t in_vector, std::int64_t least_groups)
+  QuerySplit(std::int64_t count, std::int64_t in_vector, std::int64_t least_groups)
       : queries(count),
         lanes(in_vector),
         vectors((count + lanes - 1) / lanes),
@@ -153,7 +154,7 @@ void attend_by_groups(ThreadPool& pool, std::int64_t lanes, const AttentionShape
   constexpr std::int64_t kEnoughItems = 32;
   const std::int64_t heads = shape.batch * shape.heads;
   const std::int64_t least_groups = (kEnoughItems + heads - 1) / heads;
-  const std::int64_t most_groups = Cut(shape.queries, lanes, least_groups).groups;
+  const std::int64_t most_groups = QuerySplit(shape.queries, lanes, least_groups).groups;
   const std::int64_t work =
       kPanelsTogether * kVectorsOfPanel * lanes * shape.keys * (shape.head_size + shape.value_size);
   const std::int64_t grain =
@@ -162,8 +163,8 @@ void attend_by_groups(ThreadPool& pool, std::int64_t lanes, const AttentionShape
     const std::int64_t group = item % most_groups, head = item / most_groups % shape.heads,
                        text = item / most_groups / shape.heads;
     const TextTokens tokens(shape, runs, text);
-    const Cut cut(tokens.queries, lanes, least_groups);
-    if (group >= cut.groups) return;
+    const QuerySplit split(tokens.queries, lanes, least_groups);
+    if (group >= split.groups) return;
     const float* const added =
         mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride;
     const HeadOf<T> one{shape,
@@ -176,7 +177,7 @@ void attend_by_groups(ThreadPool& pool, std::int64_t lanes, const AttentionShape
                         tokens.of_queries(y, head),
                         dropout,
                         text * dropout.batch_stride + head * dropout.head_stride};
-    attend(one, cut, cut.first_panel(group), cut.first_panel(group + 1));
+    attend(one, split, split.first_panel(group), split.first_panel(group + 1));
   };
   // Neighbouring chunks share a head, so they share its keys and values in the cache.
   parallel_ranges(pool, heads * most_groups, grain, [&](std::int64_t begin, std::int64_t end) {

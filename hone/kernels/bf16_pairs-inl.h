@@ -28,7 +28,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
 // Largest number of pairs packed from a line at a time.
-inline constexpr std::int64_t kMostPairs = 384;
+inline constexpr std::int64_t kMaxPairs = 384;
 
 /// An operand to be packed in lines, rows of A or columns of B: floats, each line contiguous, or bfloat16.
 struct PairLines {
@@ -65,7 +65,7 @@ constexpr std::int64_t pairs_of(std::int64_t values) { return ceil_div(values, 2
 // Packs the pairs [begin, end) of up to kPairRows contiguous lines from `first` on.
 inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t begin,
                       std::int64_t end, const PairPanels& panels) {
-  HWY_ALIGN static thread_local std::uint32_t runs[kPairRows * kMostPairs];
+  HWY_ALIGN static thread_local std::uint32_t runs[kPairRows * kMaxPairs];
   const std::int64_t pairs = end - begin, values = std::min(2 * end, source.depth) - 2 * begin,
                      from = first * source.line_stride + 2 * begin;
   const std::int64_t count = std::min(kPairRows, source.lines - first);
@@ -95,8 +95,8 @@ inline void pack_runs(const PairLines& source, std::int64_t first, std::int64_t 
 
 // Packs all pairs of all lines; lines from the last one to `padded` are zero.
 inline void pack_all_runs(const PairLines& source, std::int64_t padded, const PairPanels& panels) {
-  for (std::int64_t begin = 0; begin < panels.pairs; begin += kMostPairs) {
-    const std::int64_t end = std::min(begin + kMostPairs, panels.pairs);
+  for (std::int64_t begin = 0; begin < panels.pairs; begin += kMaxPairs) {
+    const std::int64_t end = std::min(begin + kMaxPairs, panels.pairs);
     for (std::int64_t line = 0; line < padded; line += kPairRows) {
       if (line < source.lines) {
         pack_runs(source, line, begin, end, panels);
@@ -113,7 +113,8 @@ inline void pack_neighbours(const PairLines& source, std::int64_t first, std::in
   const hn::CappedTag<std::uint32_t, kPairRows> words;
   const hn::Rebind<std::uint16_t, decltype(words)> halves;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(words));
-  constexpr std::int64_t kAhead = 8;  // steps of the depth; the hardware prefetcher does not follow such strides
+  constexpr std::int64_t kAhead =
+      8;  // steps of the depth; the hardware prefetcher does not follow such strides
   const std::int64_t count = std::min(kPackedRows, source.lines - first);
   for (std::int64_t l = begin; l < end; ++l) {
     const std::uint16_t* const even = source.halves + first + 2 * l * source.depth_stride;
@@ -143,13 +144,13 @@ inline void pack_all_neighbours(const PairLines& source, const PairPanels& panel
 }
 
 // While alive, flushes operands and results below 2^-126 to zero, like products of pairs.
-class WithoutSubnormals {
+class ScopedSubnormalFlush {
 #if defined(__x86_64__)
  public:
-  WithoutSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushed); }
-  ~WithoutSubnormals() { _mm_setcsr(before_); }
-  WithoutSubnormals(const WithoutSubnormals&) = delete;
-  WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
+  ScopedSubnormalFlush() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushed); }
+  ~ScopedSubnormalFlush() { _mm_setcsr(before_); }
+  ScopedSubnormalFlush(const ScopedSubnormalFlush&) = delete;
+  ScopedSubnormalFlush& operator=(const ScopedSubnormalFlush&) = delete;
 
  private:
   static constexpr unsigned kFlushed = 0x8040;  // results, operands
@@ -184,7 +185,7 @@ struct WidenedRows {
 };
 
 // Adds the products of kRows widened rows and kVectors vectors of pairs of columns to the sums; `first`: starts from
-// zero. Not inlined, so that no operation moves out of the scope of `WithoutSubnormals`.
+// zero. Not inlined, so that no operation moves out of the scope of `ScopedSubnormalFlush`.
 template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_tile(const float* rows, const std::uint32_t* const* columns,
                                 std::int64_t pairs, bool first, float* sums) {
@@ -235,10 +236,10 @@ void multiply_rows(const float* rows, std::int64_t count, const std::uint32_t* c
 }
 
 // `multiply_bf16_pairs` with fused multiply-adds of float.
-inline void multiply_pairs_plainly(const PairRows& rows, const PairVectors& columns,
-                                   std::int64_t pairs, float* sums) {
+inline void multiply_pairs_fma(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
+                               float* sums) {
   static thread_local WidenedRows widened;
-  [[maybe_unused]] const WithoutSubnormals as_pairs_have_it{};
+  [[maybe_unused]] const ScopedSubnormalFlush flush_subnormals{};
   const std::int64_t vectors = columns.count * kPairParts;
   for (std::int64_t begin = 0; begin < std::max<std::int64_t>(pairs, 1); begin += kPairsTogether) {
     const std::int64_t together = std::min(kPairsTogether, pairs - begin);
@@ -268,7 +269,7 @@ using MultiplyPairs = void (*)(const PairRows&, const PairVectors&, std::int64_t
 // Returns the multiplication to use on this CPU.
 inline MultiplyPairs pair_multiplier() {
   const bool by_pairs = hn::MaxLanes(Floats()) == kPairColumns && has_bf16_products();
-  return by_pairs ? multiply_bf16_pairs : multiply_pairs_plainly;
+  return by_pairs ? multiply_bf16_pairs : multiply_pairs_fma;
 }
 
 }  // namespace HWY_NAMESPACE

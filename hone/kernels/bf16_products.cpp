@@ -106,11 +106,11 @@ float run_bf16_products(std::int64_t rounds, float start, double* operations) {
 bool has_bf16_products() { return false; }
 
 void multiply_bf16_pairs(const PairRows&, const PairVectors&, std::int64_t, float*) {
-  HONE_ASSERT(false, "this processor has no products of bfloat16");
+  HONE_ASSERT(false, "this CPU has no products of bfloat16");
 }
 
 float run_bf16_products(std::int64_t, float, double*) {
-  HONE_ASSERT(false, "this processor has no products of bfloat16");
+  HONE_ASSERT(false, "this CPU has no products of bfloat16");
   return 0;
 }
 

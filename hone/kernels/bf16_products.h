@@ -9,8 +9,8 @@ namespace hone::kernels {
 /// Rows and columns of one piece of a product of pairs. Columns are read in vectors of kPairColumns.
 inline constexpr std::int64_t kPairRows = 8;
 inline constexpr std::int64_t kPairColumns = 16;
-inline constexpr std::int64_t kMostPairVectors = 3;
-inline constexpr std::int64_t kPieceStride = kPairColumns * kMostPairVectors;
+inline constexpr std::int64_t kMaxPairVectors = 3;
+inline constexpr std::int64_t kPieceStride = kPairColumns * kMaxPairVectors;
 /// Distance from a pair of a column to the next pair: panels interleave two vectors of columns (packed_matrix.h).
 inline constexpr std::int64_t kPairStride = 2 * kPairColumns;
 
@@ -24,7 +24,7 @@ struct PairRows {
 
 /// Up to kMostPairVectors vectors of columns: pair l of column j of vector v is at data[v][l * kPairStride + j].
 struct PairVectors {
-  const std::uint32_t* data[kMostPairVectors];
+  const std::uint32_t* data[kMaxPairVectors];
   std::int64_t count;
   /// Vectors to prefetch for later; null: none.
   const std::uint32_t* ahead[2] = {};

@@ -1,5 +1,5 @@
 // Decodes panels of packed weights (packed_matrix.h) to floats, with one decoder for every width and kind of values,
-// chosen by `with_way`. Compiled once per Highway target.
+// chosen by `with_decoder`. Compiled once per Highway target.
 #if defined(HONE_KERNELS_CODED_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_CODED_PANEL_INL_H_
 #undef HONE_KERNELS_CODED_PANEL_INL_H_
@@ -325,9 +325,9 @@ inline bool are_bfloat16(const CodedWeight& weight) {
   return true;
 }
 
-// Calls body(way) with the fastest decoder for the weight.
+// Calls body(decoder) with the fastest decoder for the weight.
 template <class Body>
-void with_way(const CodedWeight& weight, Body&& body) {
+void with_decoder(const CodedWeight& weight, Body&& body) {
   if (weight.half == Half::bfloat16) return body(Halves16<Half::bfloat16>());
   if (weight.half == Half::float16) return body(Halves16<Half::float16>());
 #if HWY_TARGET == HWY_AVX3

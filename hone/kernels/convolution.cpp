@@ -104,12 +104,12 @@ struct Tiles {
 
   explicit Tiles(const GridProduct& product)
       : panels(ceil_div(ceil_div(product.grid.places(), kLanes), kPanelVectors)) {
-    constexpr std::int64_t kMostPanels = 4, kMostRows = 256, kLeastRows = 32, kEnough = 64;
-    row_tiles = ceil_div(product.rows, kMostRows);
+    constexpr std::int64_t kMaxPanels = 4, kMaxRows = 256, kMinRows = 32, kEnough = 64;
+    row_tiles = ceil_div(product.rows, kMaxRows);
     const std::int64_t tile_panels =
-        std::clamp<std::int64_t>(panels * row_tiles / kEnough, 1, kMostPanels);
+        std::clamp<std::int64_t>(panels * row_tiles / kEnough, 1, kMaxPanels);
     column_tiles = ceil_div(panels, tile_panels);
-    while (row_tiles * column_tiles < kEnough / 4 && product.rows / row_tiles > kLeastRows)
+    while (row_tiles * column_tiles < kEnough / 4 && product.rows / row_tiles > kMinRows)
       row_tiles *= 2;
   }
   std::int64_t column_begin(const Grid& grid, std::int64_t panel) const {

@@ -64,11 +64,11 @@ inline Grid forward_grid(const ConvolutionShape& shape, const float* x, std::int
   return grid;
 }
 
-/// Splits channels into blocks of nearly equal numbers of products: at most `kMostDepth`, unless a channel has more.
+/// Splits channels into blocks of nearly equal numbers of products: at most `kMaxDepth`, unless a channel has more.
 /// Depends on the sizes alone.
-inline constexpr std::int64_t kMostDepth = 256;
+inline constexpr std::int64_t kMaxDepth = 256;
 inline std::int64_t channel_blocks(std::int64_t channels, std::int64_t taps) {
-  const std::int64_t depth = channels * taps, blocks = (depth + kMostDepth - 1) / kMostDepth;
+  const std::int64_t depth = channels * taps, blocks = (depth + kMaxDepth - 1) / kMaxDepth;
   return blocks < 1 ? 1 : blocks > channels ? channels : blocks;
 }
 /// Returns the first channel of a block.

@@ -72,12 +72,12 @@ void compute_chunk(const WeightProduct& product, std::int64_t channel_begin,
   static thread_local Columns places;
   const std::int64_t columns = (channel_end - channel_begin) * product.grid.taps(),
                      sum_stride = ceil_div(columns, kPanelColumns) * kPanelColumns,
-                     pixels = product.pixels(), blocks = ceil_div(pixels, kMostDepth);
+                     pixels = product.pixels(), blocks = ceil_div(pixels, kMaxDepth);
   const std::int64_t sum_rows = ceil_div(row_end - row_begin, kPanelRows) * kPanelRows;
   float* const sums = sums_scratch.floats(static_cast<std::size_t>(sum_rows * sum_stride));
   std::fill_n(sums, sum_rows * sum_stride, 0.0f);
   float* const values =
-      values_scratch.floats(static_cast<std::size_t>(columns * (kMostDepth + kLanes)));
+      values_scratch.floats(static_cast<std::size_t>(columns * (kMaxDepth + kLanes)));
   for (std::int64_t image = 0; image < product.grid.batch; ++image) {
     for (std::int64_t block = 0; block < blocks; ++block) {
       const std::int64_t begin = block_begin(pixels, blocks, block),
@@ -97,15 +97,15 @@ void compute_chunk(const WeightProduct& product, std::int64_t channel_begin,
 
 void weight_gradient(ThreadPool& pool, const ConvolutionShape& s, const float* x, const float* dy,
                      float* dweight) {
-  constexpr std::int64_t kMostRows = 256, kLeastRows = 32, kEnough = 16;
+  constexpr std::int64_t kMaxRows = 256, kMinRows = 32, kEnough = 16;
   const std::int64_t rows = s.outputs / s.groups, pixels = s.result_height() * s.result_width();
   for (std::int64_t g = 0; g < s.groups; ++g) {
     const WeightProduct product{forward_grid(s, x, g), dy + g * rows * pixels, rows,
                                 s.outputs * pixels, dweight + g * rows * s.depth()};
     const std::int64_t width = chunk_channels(product), channels = product.grid.channels,
                        parts = ceil_div(channels, width);
-    std::int64_t row_tiles = ceil_div(rows, kMostRows);
-    while (parts * row_tiles < kEnough && rows / row_tiles > kLeastRows) row_tiles *= 2;
+    std::int64_t row_tiles = ceil_div(rows, kMaxRows);
+    while (parts * row_tiles < kEnough && rows / row_tiles > kMinRows) row_tiles *= 2;
     parallel_ranges(pool, parts * row_tiles, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t part = i / row_tiles, tile = i % row_tiles;

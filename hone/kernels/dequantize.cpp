@@ -40,7 +40,7 @@ using BitsVec = hn::Vec<Bits>;
 using IntVec = hn::Vec<Ints>;
 using FloatVec = hn::Vec<Floats>;
 
-constexpr int kLeastPlain = 7;  // least plain scale, see `values`
+constexpr int kMinPlainScale = 7;  // least plain scale, see `values`
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 // Converts lanes of elements to lanes of pairs of elements.
@@ -79,7 +79,7 @@ HWY_INLINE FloatVec values(IntVec mantissa, IntVec scale) {
   } else {
     // In two steps, so that no factor is subnormal; only the second step can give a subnormal value.
     const IntVec exponent = kMase ? hn::Max(scale, hn::Set(d, 1)) : scale;
-    const auto is_low = hn::Lt(exponent, hn::Set(d, kLeastPlain));
+    const auto is_low = hn::Lt(exponent, hn::Set(d, kMinPlainScale));
     const FloatVec first =
         hn::IfThenElse(hn::RebindMask(df, is_low), hn::Set(df, 0x1p-126f), hn::Set(df, 1.0f));
     const IntVec field = hn::Add(exponent, hn::IfThenElse(is_low, hn::Set(d, 120), hn::Set(d, -6)));
@@ -107,20 +107,20 @@ HWY_INLINE BitsVec upper_halves(FloatVec low, FloatVec high) {
 }
 
 template <class D>
-HWY_INLINE void put_vector(hn::Vec<D> value, D d, hn::TFromD<D>* y, bool around_caches) {
-  if (around_caches) {
+HWY_INLINE void put_vector(hn::Vec<D> value, D d, hn::TFromD<D>* y, bool non_temporal) {
+  if (non_temporal) {
     hn::Stream(value, d, y);
   } else {
     hn::StoreU(value, d, y);
   }
 }
 
-HWY_INLINE void put_two(FloatVec low, FloatVec high, float* y, bool around_caches) {
-  put_vector(low, Floats(), y, around_caches);
-  put_vector(high, Floats(), y + kLanes, around_caches);
+HWY_INLINE void put_two(FloatVec low, FloatVec high, float* y, bool non_temporal) {
+  put_vector(low, Floats(), y, non_temporal);
+  put_vector(high, Floats(), y + kLanes, non_temporal);
 }
-HWY_INLINE void put_two(FloatVec low, FloatVec high, std::uint16_t* y, bool around_caches) {
-  put_vector(upper_halves(low, high), Bits(), y, around_caches);
+HWY_INLINE void put_two(FloatVec low, FloatVec high, std::uint16_t* y, bool non_temporal) {
+  put_vector(upper_halves(low, high), Bits(), y, non_temporal);
 }
 
 template <class Part>
@@ -144,8 +144,8 @@ HWY_INLINE void widen_scales(const std::uint8_t* scales, std::int64_t count, Blo
   auto plain = hn::FirstN(d, static_cast<std::size_t>(kLanes));
   for_vectors(d, count, [&](std::int64_t i, auto part) HWY_ATTR {
     const IntVec scale = hn::PromoteTo(d, load(Bytes(), scales + i, part));
-    const IntVec existing = existing_or(d, scale, hn::Set(d, kLeastPlain), part);
-    plain = hn::And(plain, hn::And(hn::Gt(existing, hn::Set(d, kLeastPlain - 1)),
+    const IntVec existing = existing_or(d, scale, hn::Set(d, kMinPlainScale), part);
+    plain = hn::And(plain, hn::And(hn::Gt(existing, hn::Set(d, kMinPlainScale - 1)),
                                    hn::Lt(existing, hn::Set(d, 255))));
     hn::StoreU(scale, d, to.of_group + i);
   });
@@ -163,14 +163,14 @@ template <int kBits, MxintDialect kDialect, bool kPlain, class Value>
 struct Decoder {
   const std::uint8_t* codes;  // of the first element
   Value* y;
-  bool around_caches;
+  bool non_temporal;
 
   template <class Part>
   HWY_INLINE FloatVec decoded(std::int64_t i, IntVec scale, Part part) const {
     return values<kDialect, kPlain>(mantissas<kBits>(codes, i, part), scale);
   }
   HWY_INLINE void two(std::int64_t i, IntVec low, IntVec high) const {
-    put_two(decoded(i, low, Whole{}), decoded(i + kLanes, high, Whole{}), y + i, around_caches);
+    put_two(decoded(i, low, Whole{}), decoded(i + kLanes, high, Whole{}), y + i, non_temporal);
   }
   template <class Part>
   HWY_INLINE void one(std::int64_t i, IntVec scale, Part part) const {
@@ -321,49 +321,49 @@ HWY_INLINE void decode_elements(const Decoder decoder, std::int64_t group_elemen
 // Decodes `count` elements from `begin` on, which is a multiple of a block.
 template <int kBits, MxintDialect kDialect, class Value>
 HWY_INLINE void decode_block(const MxintCodes& x, std::int64_t begin, std::int64_t count,
-                             BlockScales& scales, bool around_caches, Value* y) {
+                             BlockScales& scales, bool non_temporal, Value* y) {
   const std::int64_t first = begin / x.group, last = (begin + count - 1) / x.group;
   widen_scales(x.scales + first, last - first + 1, scales);
   const std::uint8_t* codes = x.codes + begin * kBits / 8;
   const std::int64_t place = begin % x.group;
   if (scales.plain) {
-    const Decoder<kBits, kDialect, true, Value> decoder{codes, y, around_caches};
+    const Decoder<kBits, kDialect, true, Value> decoder{codes, y, non_temporal};
     decode_elements(decoder, x.group, scales.of_group, count, place);
   } else {
-    const Decoder<kBits, kDialect, false, Value> decoder{codes, y, around_caches};
+    const Decoder<kBits, kDialect, false, Value> decoder{codes, y, non_temporal};
     decode_elements(decoder, x.group, scales.of_group, count, place);
   }
 }
 
 template <int kBits, MxintDialect kDialect, class Value>
 HWY_INLINE void decode_range(const MxintCodes& x, std::int64_t begin, std::int64_t end,
-                             bool around_caches, Value* y) {
+                             bool non_temporal, Value* y) {
   BlockScales scales;
   for (std::int64_t i = begin; i < end; i += kDequantizeBlock)
-    decode_block<kBits, kDialect>(x, i, std::min(kDequantizeBlock, end - i), scales, around_caches,
+    decode_block<kBits, kDialect>(x, i, std::min(kDequantizeBlock, end - i), scales, non_temporal,
                                   y + i);
-  if (around_caches) hwy::FlushStream();
+  if (non_temporal) hwy::FlushStream();
 }
 
 template <class Value>
 HWY_INLINE void decode(const MxintCodes& x, MxintDialect dialect, std::int64_t begin,
-                       std::int64_t end, bool around_caches, Value* y) {
+                       std::int64_t end, bool non_temporal, Value* y) {
   constexpr auto kMase = MxintDialect::mase, kOcp = MxintDialect::ocp;
   if (x.bits == 8) {
-    if (dialect == kMase) return decode_range<8, kMase>(x, begin, end, around_caches, y);
-    return decode_range<8, kOcp>(x, begin, end, around_caches, y);
+    if (dialect == kMase) return decode_range<8, kMase>(x, begin, end, non_temporal, y);
+    return decode_range<8, kOcp>(x, begin, end, non_temporal, y);
   }
-  if (dialect == kMase) return decode_range<4, kMase>(x, begin, end, around_caches, y);
-  return decode_range<4, kOcp>(x, begin, end, around_caches, y);
+  if (dialect == kMase) return decode_range<4, kMase>(x, begin, end, non_temporal, y);
+  return decode_range<4, kOcp>(x, begin, end, non_temporal, y);
 }
 
 void decode_bfloat16(const MxintCodes& x, MxintDialect dialect, std::int64_t begin,
-                     std::int64_t end, bool around_caches, std::uint16_t* y) {
-  decode(x, dialect, begin, end, around_caches, y);
+                     std::int64_t end, bool non_temporal, std::uint16_t* y) {
+  decode(x, dialect, begin, end, non_temporal, y);
 }
 void decode_float(const MxintCodes& x, MxintDialect dialect, std::int64_t begin, std::int64_t end,
-                  bool around_caches, float* y) {
-  decode(x, dialect, begin, end, around_caches, y);
+                  bool non_temporal, float* y) {
+  decode(x, dialect, begin, end, non_temporal, y);
 }
 
 std::int64_t lanes() { return kLanes; }
@@ -371,7 +371,7 @@ std::int64_t lanes() { return kLanes; }
 // Reads and writes vectors alternately, in proportion. Writes depend on reads, so that no read is optimized away. `y`
 // is aligned to vectors.
 void move_range(std::int64_t read_bytes, const std::uint8_t* x, std::int64_t write_bytes,
-                bool around_caches, std::uint8_t* y) {
+                bool non_temporal, std::uint8_t* y) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t reads = read_bytes / width, writes = write_bytes / width;
@@ -380,12 +380,12 @@ void move_range(std::int64_t read_bytes, const std::uint8_t* x, std::int64_t wri
   for (std::int64_t i = 0; i < writes; ++i) {
     for (due += reads; due >= writes; due -= writes, x += width)
       seen = hn::Xor(seen, hn::LoadU(d, x));
-    put_vector(seen, d, y + i * width, around_caches);
+    put_vector(seen, d, y + i * width, non_temporal);
   }
   const std::int64_t unread = read_bytes - reads * width, unwritten = write_bytes - writes * width;
   if (unread > 0) seen = hn::Xor(seen, load(d, x, Partial{unread}));
   if (unwritten > 0) store(seen, d, y + writes * width, Partial{unwritten});
-  if (around_caches) hwy::FlushStream();
+  if (non_temporal) hwy::FlushStream();
 }
 
 }  // namespace
@@ -416,9 +416,9 @@ void run(ThreadPool& pool, const MxintCodes& x, Value* y, Decode&& decode) {
   HONE_ASSERT((x.bits == 4 || x.bits == 8) && x.group >= 1 && x.count >= 0,
               "{} elements of {} bits in groups of {}", x.count, x.bits, x.group);
   const DequantizePartition partition = dequantize_partition(x.count, sizeof(Value));
-  const bool around_caches = partition.around_caches && begins_line(y);
+  const bool non_temporal = partition.non_temporal && begins_line(y);
   parallel_ranges(pool, x.count, partition.chunk_elements,
-                  [&](std::int64_t begin, std::int64_t end) { decode(begin, end, around_caches); });
+                  [&](std::int64_t begin, std::int64_t end) { decode(begin, end, non_temporal); });
 }
 
 }  // namespace
@@ -429,22 +429,22 @@ DequantizePartition dequantize_partition(std::int64_t count, std::int64_t value_
           .chunks = (count + kChunk - 1) / kChunk,
           .block_elements = kDequantizeBlock,
           .vector_elements = HWY_DYNAMIC_DISPATCH(lanes)(),
-          .around_caches = count > cache / value_bytes};
+          .non_temporal = count > cache / value_bytes};
 }
 
 void dequantize(ThreadPool& pool, const MxintCodes& x, MxintDialect dialect, std::uint16_t* y) {
-  run(pool, x, y, [&](std::int64_t begin, std::int64_t end, bool around_caches) {
-    HWY_DYNAMIC_DISPATCH(decode_bfloat16)(x, dialect, begin, end, around_caches, y);
+  run(pool, x, y, [&](std::int64_t begin, std::int64_t end, bool non_temporal) {
+    HWY_DYNAMIC_DISPATCH(decode_bfloat16)(x, dialect, begin, end, non_temporal, y);
   });
 }
 
 void dequantize(ThreadPool& pool, const MxintCodes& x, MxintDialect dialect, float* y) {
-  run(pool, x, y, [&](std::int64_t begin, std::int64_t end, bool around_caches) {
-    HWY_DYNAMIC_DISPATCH(decode_float)(x, dialect, begin, end, around_caches, y);
+  run(pool, x, y, [&](std::int64_t begin, std::int64_t end, bool non_temporal) {
+    HWY_DYNAMIC_DISPATCH(decode_float)(x, dialect, begin, end, non_temporal, y);
   });
 }
 
-void move_bytes(ThreadPool& pool, std::int64_t chunks, bool around_caches, std::int64_t read_bytes,
+void move_bytes(ThreadPool& pool, std::int64_t chunks, bool non_temporal, std::int64_t read_bytes,
                 const std::uint8_t* x, std::int64_t write_bytes, std::uint8_t* y) {
   HONE_ASSERT(begins_line(y), "y begins within a cache line");
   pool.run(chunks, [&](std::int64_t chunk) {
@@ -454,7 +454,7 @@ void move_bytes(ThreadPool& pool, std::int64_t chunks, bool around_caches, std::
     const std::int64_t read = begin_of(read_bytes, chunk), write = begin_of(write_bytes, chunk);
     HWY_DYNAMIC_DISPATCH(move_range)
     (begin_of(read_bytes, chunk + 1) - read, x + read, begin_of(write_bytes, chunk + 1) - write,
-     around_caches, y + write);
+     non_temporal, y + write);
   });
 }
 

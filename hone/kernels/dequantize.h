@@ -22,18 +22,17 @@ void dequantize(ThreadPool& pool, const MxintCodes& x, MxintDialect dialect, flo
 
 /// How the work is split into chunks.
 struct DequantizePartition {
-  std::int64_t chunk_elements =
-      0;  ///< per chunk of a thread; the last may be shorter
+  std::int64_t chunk_elements = 0;  ///< per chunk of a thread; the last may be shorter
   std::int64_t chunks = 0;
   std::int64_t block_elements = 0;   ///< per block whose scales are widened together
   std::int64_t vector_elements = 0;  ///< with the instructions of this CPU
-  bool around_caches = false;        ///< the output exceeds the last-level cache
+  bool non_temporal = false;         ///< the output exceeds the last-level cache
 };
 DequantizePartition dequantize_partition(std::int64_t count, std::int64_t value_bytes);
 
 /// Moves bytes like a decoder without computation, as a baseline: reads `read_bytes` at x and writes `write_bytes` at y
 /// in `chunks` chunks, alternately, with or without non-temporal stores.
-void move_bytes(ThreadPool& pool, std::int64_t chunks, bool around_caches, std::int64_t read_bytes,
+void move_bytes(ThreadPool& pool, std::int64_t chunks, bool non_temporal, std::int64_t read_bytes,
                 const std::uint8_t* x, std::int64_t write_bytes, std::uint8_t* y);
 
 }  // namespace hone::kernels

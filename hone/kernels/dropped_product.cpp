@@ -63,8 +63,8 @@ void dropped_product(ThreadPool& pool, const DroppedRows& rows, std::int64_t out
                      rows.first_words.subspan(static_cast<std::size_t>(begin),
                                               static_cast<std::size_t>(count)),
                      columns, x + begin * columns, dropped);
-        gemm_alone({count, outputs, columns}, {dropped, columns, 1}, {weight, 1, columns},
-                   y + begin * outputs, outputs);
+        gemm_single_threaded({count, outputs, columns}, {dropped, columns, 1}, {weight, 1, columns},
+                             y + begin * outputs, outputs);
       });
 }
 
@@ -96,10 +96,10 @@ void dropped_product_gradient(ThreadPool& pool, const DroppedRows& rows, std::in
                                             static_cast<std::size_t>(count)),
                    columns, dropped, kept);
       HWY_DYNAMIC_DISPATCH(multiply_by)(elements, input, kept, dropped);
-      gemm_alone({outputs, columns, count}, {gradient, 1, outputs}, {dropped, columns, 1}, sums,
-                 columns, {.accumulate = first != begin});
-      gemm_alone({count, columns, outputs}, {gradient, outputs, 1}, {weight, columns, 1}, to,
-                 columns);
+      gemm_single_threaded({outputs, columns, count}, {gradient, 1, outputs}, {dropped, columns, 1},
+                           sums, columns, {.accumulate = first != begin});
+      gemm_single_threaded({count, columns, outputs}, {gradient, outputs, 1}, {weight, columns, 1},
+                           to, columns);
       HWY_DYNAMIC_DISPATCH(multiply_by)(elements, to, kept, to);
     }
   });

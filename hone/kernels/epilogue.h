@@ -17,7 +17,7 @@ struct Epilogue {
   std::int64_t residual_stride = 0;
 
   /// Returns whether steps remain once sums and bias are in C.
-  bool goes_on() const { return activation != Activation::none || residual != nullptr; }
+  bool has_more_steps() const { return activation != Activation::none || residual != nullptr; }
 };
 
 }  // namespace hone::kernels

@@ -133,7 +133,8 @@ struct AddToPiece {
 struct Right {
   ConstMatrix matrix;
   const float* packed;
-  std::int64_t threads;  // that claim tiles: a thread's next tile is most often this many further on
+  std::int64_t
+      threads;  // that claim tiles: a thread's next tile is most often this many further on
 };
 
 // Packs panel `panel` of the columns of B for depth block `block`.
@@ -213,7 +214,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
                     const float* packed_a, const Right& right, const Destination& to,
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
-  const bool goes_on = depth_block + 1 == plan.depth_blocks && to.epilogue.goes_on();
+  const bool has_more_steps = depth_block + 1 == plan.depth_blocks && to.epilogue.has_more_steps();
   const std::int64_t pieces = ceil_div(left.rows, kPanelRows);
   const std::int64_t fetching = std::min(pieces, kFetchingPieces);
   for (std::int64_t panel = plan.panel_begin(column_tile);
@@ -224,7 +225,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
     const float* const bias = first && to.epilogue.bias ? to.epilogue.bias + column : nullptr;
     const bool add_c = !first || to.epilogue.accumulate;
     const float* const residual =
-        goes_on && to.epilogue.residual != nullptr
+        has_more_steps && to.epilogue.residual != nullptr
             ? to.epilogue.residual + row_begin * to.epilogue.residual_stride + column
             : nullptr;
     ColumnPanel b{packed_panel(plan, right, depth_block, panel)};
@@ -246,7 +247,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
       } else {
         multiply_partial(panel_of_a, left.depth, b, rows, width / kLanes, columns, finish);
       }
-      if (goes_on)
+      if (has_more_steps)
         finish_piece({finish.c, to.c_stride, row_begin + i, column, rows, columns}, to.epilogue);
       if (i / kPanelRows + 1 >= fetching)
         b.ahead = nullptr;
@@ -398,8 +399,8 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const 
   (threads, shape, a, b, c, c_stride, epilogue, threads == nullptr ? nullptr : workspace);
 }
 
-void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
-                std::int64_t c_stride, const Epilogue& epilogue) {
+void gemm_single_threaded(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+                          float* c, std::int64_t c_stride, const Epilogue& epilogue) {
   check(a);
   check(b);
   if (shape.m == 0 || shape.n == 0) return;

@@ -41,8 +41,8 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const 
           float* workspace = nullptr);
 
 /// Computes the same bits on the calling thread alone, for pieces of larger work.
-void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
-                std::int64_t c_stride, const Epilogue& epilogue = {});
+void gemm_single_threaded(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+                          float* c, std::int64_t c_stride, const Epilogue& epilogue = {});
 
 /// Returns the workspace of a product in floats: all of B, packed, if several chunks read it. Each thread keeps its own
 /// buffers, of up to some MiB, itself. `a_transposed`: columns of A are contiguous, not its rows.

@@ -40,7 +40,7 @@ struct PairPlan {
   explicit PairPlan(const GemmShape& sizes)
       : shape(sizes),
         pairs(ceil_div(sizes.k, 2)),
-        depth_blocks(std::max<std::int64_t>(1, ceil_div(pairs, kMostPairs))),
+        depth_blocks(std::max<std::int64_t>(1, ceil_div(pairs, kMaxPairs))),
         row_panels(ceil_div(sizes.m, kPairRows)),
         column_groups(ceil_div(sizes.n, kPieceStride)),
         tile_groups(row_panels == 1 ? kFewTileGroups : kTileGroups) {}
@@ -52,9 +52,9 @@ struct PairPlan {
   // Returns the columns of a group from a pair on, in panels of two vectors.
   PairVectors vectors(const std::uint32_t* packed, std::int64_t group, std::int64_t pair) const {
     PairVectors columns{
-        {}, std::min(kMostPairVectors, ceil_div(shape.n - group * kPieceStride, kPairColumns))};
+        {}, std::min(kMaxPairVectors, ceil_div(shape.n - group * kPieceStride, kPairColumns))};
     for (std::int64_t v = 0; v < columns.count; ++v) {
-      const std::int64_t vector = group * kMostPairVectors + v;
+      const std::int64_t vector = group * kMaxPairVectors + v;
       columns.data[v] =
           packed + (vector / 2 * pairs + pair) * kPairStride + vector % 2 * kPairColumns;
     }
@@ -111,7 +111,7 @@ struct FloatResult {
     const Piece piece{
         c + p.row * c_stride + p.column, c_stride, p.row, p.column, p.rows, p.columns};
     add_sums(p.sums, kPieceStride, piece, epilogue, p.first);
-    if (p.last && epilogue.goes_on()) finish_piece(piece, epilogue);
+    if (p.last && epilogue.has_more_steps()) finish_piece(piece, epilogue);
   }
 };
 
@@ -186,7 +186,8 @@ struct PairProduct {
   const std::uint32_t* rows;
   const std::uint32_t* columns;
   Result result;
-  std::int64_t threads;  // that claim tiles: a thread's next tile is most often this many further on
+  std::int64_t
+      threads;  // that claim tiles: a thread's next tile is most often this many further on
 
   std::int64_t row_tiles() const { return ceil_div(plan.row_panels, kTileRowPanels); }
 

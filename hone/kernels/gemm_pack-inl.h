@@ -29,7 +29,7 @@ struct Lines {
 // Prefetch distance in steps of the depth. The hardware prefetcher does not follow the strides of a large matrix.
 inline constexpr std::int64_t kStepsFetchedAhead = 8;
 
-inline void fetch_ahead(const float* values, std::int64_t count, std::int64_t depth_stride) {
+inline void prefetch_ahead(const float* values, std::int64_t count, std::int64_t depth_stride) {
   for (std::int64_t i = 0; i < count; i += kFloatsPerLine)
     __builtin_prefetch(values + kStepsFetchedAhead * depth_stride + i);
 }
@@ -41,7 +41,7 @@ inline void copy_panel(const Lines& lines, std::int64_t width, std::int64_t dept
   for (std::int64_t l = 0; l < depth; ++l) {
     const float* const from = lines.data + l * lines.depth_stride;
     float* const to = panel + l * width;
-    fetch_ahead(from, width, lines.depth_stride);
+    prefetch_ahead(from, width, lines.depth_stride);
     std::int64_t i = 0;
     for (; i + kLanes <= width; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
     for (; i < width; i += kPanelRows) hn::StoreU(hn::LoadU(narrow, from + i), narrow, to + i);
@@ -85,7 +85,7 @@ inline void pack_a(const RowBlock& block, float* packed) {
   for (std::int64_t l = 0; l < block.depth; ++l) {
     const float* const values = block.data + l * block.depth_stride;
     float* const to = packed + l * kPanelRows;
-    fetch_ahead(values, whole, block.depth_stride);
+    prefetch_ahead(values, whole, block.depth_stride);
     for (std::int64_t i = 0; i < whole; i += kPanelRows)
       hn::Store(hn::LoadU(d, values + i), d, to + i * block.depth);
     std::copy(values + whole, values + block.rows, to + whole * block.depth);

@@ -43,7 +43,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Returns whether this CPU has the instruction for sums of four products.
-inline bool processor_has_quads() {
+inline bool cpu_has_quads() {
 #if HWY_TARGET == HWY_AVX3
   return instruction_sets().avx512_vnni;
 #elif HWY_TARGET == HWY_AVX2

@@ -2,7 +2,7 @@
 // policy `Dot` of int8_dot-inl.h, like int8_tile-inl.h.
 
 // Hides the weights from the optimizer without changing them.
-HWY_INLINE void renew(Dot::Right& right) { asm("" : "+v"(right.raw)); }
+HWY_INLINE void hide_from_optimizer(Dot::Right& right) { asm("" : "+v"(right.raw)); }
 
 template <class D = Dot>
 HWY_INLINE typename D::Sum add_quads(typename D::Right& right, const typename D::Left& left,
@@ -11,7 +11,7 @@ HWY_INLINE typename D::Sum add_quads(typename D::Right& right, const typename D:
     auto joined = D::multiply(right, left);
 #pragma GCC unroll 8
     for (int quad = 1; quad < D::kTogether; ++quad) {
-      renew(right);
+      hide_from_optimizer(right);
       joined = D::join(joined, D::multiply(right, left));
     }
     return D::fold(joined, sum);
@@ -38,7 +38,7 @@ inline float run_dots(std::int64_t rounds, float start, double* operations) {
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
     for (std::int64_t i = 0; i < kChains; ++i) {
-      renew(right);
+      hide_from_optimizer(right);
       chain[i] = add_quads(right, left, chain[i]);
     }
   }

@@ -59,7 +59,7 @@ bool are_half_bytes(const Int8Weight& weight) {
 
 // Returns the bits per code that tiles read: those of the weight if every block fills whole bytes, else 8, for codes
 // that are unpacked to bytes.
-int bits_as_they_lie(const Int8Weight& weight, std::int64_t block, std::int64_t rows) {
+int tile_bits(const Int8Weight& weight, std::int64_t block, std::int64_t rows) {
   const int bits = weight.bits;
   if (bits != 4 && bits != 2 && bits != 1) return 8;
   if (bits != 4 && rows > kFewRows) return 8;
@@ -72,8 +72,7 @@ std::int64_t panel_bytes(const Int8Weight& weight) {
 
 Panel panel_of(const Int8Weight& weight, const Int8Shape& x, std::int64_t panel) {
   const std::int64_t block = x.block;
-  const std::int64_t quads_of_byte =
-      bits_as_they_lie(weight, block, x.rows) == 8 ? 1 : 8 / weight.bits;
+  const std::int64_t quads_of_byte = tile_bits(weight, block, x.rows) == 8 ? 1 : 8 / weight.bits;
   const std::int64_t quads = ceil_div(weight.columns, 4 * quads_of_byte) * quads_of_byte;
   const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
   return {weight.codes + panel * panel_bytes(weight),
@@ -96,12 +95,12 @@ struct Int8Plan {
 // Chooses enough panels per chunk to be worth claiming, few enough to stay in a private cache and to balance the
 // threads.
 Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most_rows) {
-  constexpr std::int64_t kChunkBytes = 128 << 10, kFewestChunks = 8;
+  constexpr std::int64_t kChunkBytes = 128 << 10, kMinChunks = 8;
   Int8Plan plan{};
   plan.tile_rows = most_rows;
   plan.panels_together = std::clamp<std::int64_t>(
       kChunkBytes / std::max<std::int64_t>(1, kPackedRows * weight.columns * weight.bits / 8), 1,
-      ceil_div(panels_of(weight), kFewestChunks));
+      ceil_div(panels_of(weight), kMinChunks));
   plan.row_tiles = ceil_div(x.shape.rows, plan.tile_rows);
   plan.column_tiles = ceil_div(panels_of(weight), plan.panels_together);
   return plan;
@@ -254,7 +253,7 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Epil
       return hn::Mul(sum, load(d, scales + j, part));
     });
   }
-  if (epilogue.goes_on() && !adds_at_once(epilogue)) finish_piece(piece, epilogue);
+  if (epilogue.has_more_steps() && !adds_at_once(epilogue)) finish_piece(piece, epilogue);
 }
 
 // Returns the widened codes of rows from `first` on, in a buffer of the thread.
@@ -303,8 +302,8 @@ void prefetch(const Int8Target& to, const FinishedTile& tile) {
 // Returns the panel that the thread needs next: the following one, or, after the last one of a chunk and if all chunks
 // have the same rows, the first of the chunk that it most often claims next. At least the number of panels if there is
 // none.
-std::int64_t panel_behind(const Int8Weight& weight, const Int8Plan& plan, std::int64_t panel,
-                          std::int64_t end, std::int64_t threads) {
+std::int64_t next_panel(const Int8Weight& weight, const Int8Plan& plan, std::int64_t panel,
+                        std::int64_t end, std::int64_t threads) {
   const std::int64_t next = panel + 1;
   if (next < end) return next;
   return plan.row_tiles > 1 ? panels_of(weight) : next + (threads - 1) * plan.panels_together;
@@ -329,12 +328,12 @@ void compute_chunk(const Int8Work& work, std::int64_t chunk, const Left* codes, 
   const auto [first, rows] = rows_of(work, chunk);
   const std::int64_t stride = x.shape.stride() / 4;
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
-  const int bits = bits_as_they_lie(weight, x.shape.block, x.shape.rows);
+  const int bits = tile_bits(weight, x.shape.block, x.shape.rows);
   ChunkRounding rounding(to, first, rows);
   const std::int64_t end = std::min(begin + plan.panels_together, panels_of(weight));
   for (std::int64_t p = begin; p < end; ++p) {
     Panel panel = readable_panel(weight, panel_of(weight, x.shape, p), bits);
-    const std::int64_t behind = panel_behind(weight, plan, p, end, threads);
+    const std::int64_t behind = next_panel(weight, plan, p, end, threads);
     const bool fetches = weight.bits == bits && behind < panels_of(weight);
     const std::uint8_t* const ahead = fetches ? panel_of(weight, x.shape, behind).codes : nullptr;
     panel.tiles = ceil_div(rows, kTileRows);
@@ -399,19 +398,19 @@ void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int
 #ifdef HONE_SHORT_TARGET
 // Limits and multiplies some rows at a time, so that memory for them stays small.
 void multiply_limited(ThreadPool* pool, const Int8Work& work) {
-  constexpr std::int64_t kMostTiles = 16;
-  constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+  constexpr std::int64_t kMaxTiles = 16;
+  constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
   static thread_local Scratch scratch;
   const Int8Plan& plan = work.plan;
   const std::size_t tile_bytes = limited_rows_bytes(work.x.shape, plan.tile_rows);
   const std::int64_t together =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(kMostBytes / tile_bytes),
-                               std::min(work.threads, kMostTiles), kMostTiles);
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(kMaxBytes / tile_bytes),
+                               std::min(work.threads, kMaxTiles), kMaxTiles);
   auto* const memory = reinterpret_cast<std::uint8_t*>(scratch.floats(
       static_cast<std::size_t>(std::min(together, plan.row_tiles)) * tile_bytes / sizeof(float)));
   for (std::int64_t begin = 0; begin < plan.row_tiles; begin += together) {
     const std::int64_t tiles = std::min(together, plan.row_tiles - begin);
-    std::array<LimitedRows, kMostTiles> limited;
+    std::array<LimitedRows, kMaxTiles> limited;
     run_chunks(pool, tiles, [&](std::int64_t tile) {
       limited[static_cast<std::size_t>(tile)] =
           limit_rows(work.x, (begin + tile) * plan.tile_rows, plan.tile_rows,
@@ -463,8 +462,8 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
     if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
   };
 #ifdef HONE_QUAD_TARGET
-  if (quads_allowed && processor_has_quads()) {
-    const Int8Work work = work_of(kMostChunkRows);
+  if (quads_allowed && cpu_has_quads()) {
+    const Int8Work work = work_of(kMaxChunkRows);
     return run(work, [&](std::int64_t chunk) {
       compute_chunk<quad::kTileRows>(work, chunk, quad::tile_for);
     });
@@ -472,13 +471,13 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
 #endif
 #ifdef HONE_SHORT_TARGET
   if (are_half_bytes(weight)) {
-    const Int8Work work = work_of(kMostChunkRows);
+    const Int8Work work = work_of(kMaxChunkRows);
     return run(work, [&](std::int64_t chunk) {
       compute_chunk<half::kTileRows>(work, chunk, half::tile_for);
     });
   }
-  if (weight.scales != nullptr && bits_as_they_lie(weight, x.shape.block, x.shape.rows) == 8) {
-    multiply_limited(pool, work_of(kMostChunkRows));
+  if (weight.scales != nullptr && tile_bits(weight, x.shape.block, x.shape.rows) == 8) {
+    multiply_limited(pool, work_of(kMaxChunkRows));
     if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
     return;
   }
@@ -498,7 +497,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(multiply);
-HWY_EXPORT(processor_has_quads);
+HWY_EXPORT(cpu_has_quads);
 
 // Products of fewer multiply-adds take a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
@@ -513,7 +512,7 @@ void run_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
               "a product needs scales per row or scales per block");
   HONE_ASSERT(weight.scales == nullptr || x.shape.block == x.shape.columns,
               "activations of blocks of {} by weights with a scale per row", x.shape.block);
-  HONE_ASSERT(weight.scales != nullptr || x.shape.block <= kMostInt8Block, "blocks of {}",
+  HONE_ASSERT(weight.scales != nullptr || x.shape.block <= kMaxInt8Block, "blocks of {}",
               x.shape.block);
   if (x.shape.rows == 0 || weight.rows == 0) return;
   const std::int64_t work = x.shape.rows * weight.rows * weight.columns;
@@ -534,12 +533,12 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
               "results of {}x{} for rows of {}x{}", x.shape.rows, weight.rows, y.shape.rows,
               y.shape.columns);
   HONE_ASSERT(y.shape.block == y.shape.columns && grid.scale > 0 && !epilogue.accumulate,
-              "rows of results are rounded at once by one scale that is given");
+              "integer results need one given scale");
   run_product(pool, x, weight, {.epilogue = epilogue, .grid = grid, .rows = &y});
 }
 
 void allow_quad_products(bool allowed) { quads_allowed = allowed; }
-bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(processor_has_quads)(); }
+bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(cpu_has_quads)(); }
 
 }  // namespace hone::kernels
 #endif  // HWY_ONCE

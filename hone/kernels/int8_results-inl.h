@@ -23,7 +23,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
 // Largest number of rows of a chunk.
-inline constexpr std::int64_t kMostChunkRows = 96;
+inline constexpr std::int64_t kMaxChunkRows = 96;
 
 // Rounds the pieces of a chunk and keeps the sums of the codes of its rows.
 class ChunkRounding {
@@ -67,7 +67,7 @@ class ChunkRounding {
   static constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
   const Int8Target& to_;
   std::int64_t first_, count_;
-  HWY_ALIGN std::int32_t sums_[kMostChunkRows * kLanes];
+  HWY_ALIGN std::int32_t sums_[kMaxChunkRows * kLanes];
 };
 
 // Prepares rows before codes are written: padding, scales and starts.

@@ -27,7 +27,7 @@ namespace {
 using Bits = hn::RebindToUnsigned<Floats>;
 
 constexpr int kLowestFall = -120;
-constexpr std::int64_t kLeastBlock = 16;
+constexpr std::int64_t kMinBlock = 16;
 
 // Reduces each of kLanes vectors: lane j of the result combines all lanes of values[j] with combine(a, b). Takes half
 // the work of reducing one vector after the other.
@@ -101,7 +101,7 @@ class RowStarts {
   std::int64_t group_;
 };
 
-HWY_INLINE void clear_behind(const Int8Shape& shape, std::int8_t* codes) {
+HWY_INLINE void clear_padding(const Int8Shape& shape, std::int8_t* codes) {
   std::fill(codes + shape.columns, codes + shape.stride(), std::int8_t{0});
 }
 
@@ -132,7 +132,7 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
     const auto sums = round_run(n, x + k, 1.0f / scale, bound, codes + k);
     starts.set_sum(block, hn::GetLane(hn::SumOfLanes(Words(), sums)), 0);
   });
-  clear_behind(shape, codes);
+  clear_padding(shape, codes);
   to.scales[row] = largest > kInfinityBits ? std::numeric_limits<float>::quiet_NaN() : scale;
 }
 
@@ -171,9 +171,9 @@ HWY_NOINLINE void round_rare_row(const float* x, const Int8Blocks& blocks, const
 
 // The exponents of the blocks of a row; kNoExponent for blocks of zeros.
 struct RowExponents {
-  HWY_ALIGN std::int32_t of[kMostInt8Columns / kLeastBlock + kLanes];
+  HWY_ALIGN std::int32_t of[kMaxInt8Columns / kMinBlock + kLanes];
   int lowest, highest;  // except blocks of zeros
-  bool usual;           // no block of subnormals, with NaN or infinities, or too far from the others
+  bool usual;  // no block of subnormals, with NaN or infinities, or too far from the others
 };
 
 // Calls body(n) with the number of elements of a block, as a compile-time constant for the usual sizes.
@@ -224,7 +224,7 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
   std::int8_t* const codes = to.codes + row * shape.stride();
   RowExponents exponents;
   find_exponents(x, blocks, shape, exponents);
-  clear_behind(shape, codes);
+  clear_padding(shape, codes);
   if (HWY_UNLIKELY(!exponents.usual)) return round_rare_row(x, blocks, to, row);
   const RowStarts starts(to, row);
   const float bound = static_cast<float>((1 << (blocks.bits - 1)) - 1);
@@ -266,10 +266,10 @@ HWY_EXPORT(round_row);
 HWY_EXPORT(round_row_in_blocks);
 
 void check(const Int8Shape& shape, int bits) {
-  HONE_ASSERT(shape.columns >= 0 && shape.columns <= kMostInt8Columns, "rows of {} integers",
+  HONE_ASSERT(shape.columns >= 0 && shape.columns <= kMaxInt8Columns, "rows of {} integers",
               shape.columns);
   HONE_ASSERT(
-      shape.block == shape.columns || (shape.block % 16 == 0 && shape.block <= kMostInt8Block),
+      shape.block == shape.columns || (shape.block % 16 == 0 && shape.block <= kMaxInt8Block),
       "blocks of {} integers", shape.block);
   HONE_ASSERT(bits >= 2 && bits <= 8, "integers of {} bits", bits);
 }

@@ -16,18 +16,18 @@
 namespace hone::kernels {
 
 /// Largest block if a row has several blocks: sums of a block stay below 2^22.
-inline constexpr std::int64_t kMostInt8Block = 256;
+inline constexpr std::int64_t kMaxInt8Block = 256;
 /// The bits of the float 1.5 · 2^23, the base of `Int8Rows::starts`.
 inline constexpr std::int32_t kSumOrigin = 0x4b400000;
 /// Largest number of elements of a row: its sum stays below 2^31.
-inline constexpr std::int64_t kMostInt8Columns = std::int64_t{1} << 17;
+inline constexpr std::int64_t kMaxInt8Columns = std::int64_t{1} << 17;
 
-/// Sizes of rounded activations. `block` elements of a row are summed together: a multiple of 16 up to `kMostInt8Block`
+/// Sizes of rounded activations. `block` elements of a row are summed together: a multiple of 16 up to `kMaxInt8Block`
 /// for weights with scales per block, or `columns` for weights with one scale per row. The last block of a row may be
 /// narrower.
 struct Int8Shape {
   std::int64_t rows = 0;     ///< M
-  std::int64_t columns = 0;  ///< K, up to `kMostInt8Columns`
+  std::int64_t columns = 0;  ///< K, up to `kMaxInt8Columns`
   std::int64_t block = 0;
 
   std::int64_t blocks() const { return block == 0 ? 0 : (columns + block - 1) / block; }

@@ -211,7 +211,7 @@ HWY_INLINE void add_joined(const Codes& codes, const std::uint8_t* unit,
 }
 
 // Prefetches data needed later while a tile is summed: 1 / `tiles` of the bytes that the tile reads.
-struct Ahead {
+struct Prefetcher {
   const std::uint8_t* at;  // null: no prefetch
   std::int64_t tiles;
   std::int64_t due = 0;  // bytes read and not yet matched by prefetches
@@ -229,15 +229,15 @@ struct Ahead {
 };
 
 // Only the first vectors of a panel prefetch.
-HWY_INLINE Ahead ahead_of(const Panel& panel, int vector) {
+HWY_INLINE Prefetcher prefetcher_for(const Panel& panel, int vector) {
   return {.at = vector == 0 ? panel.ahead : nullptr, .tiles = panel.tiles};
 }
 
 // Adds kQuads quads, a whole number of units, and advances past them.
 template <int kQuads, class Codes, int kRows>
-HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& ahead,
+HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Prefetcher& prefetcher,
                           MovingRows<kRows>& rows, TileSums<kRows>& sums) {
-  ahead.fetch(kQuads / Codes::kQuads * kUnitBytes);
+  prefetcher.fetch(kQuads / Codes::kQuads * kUnitBytes);
   if constexpr (Dot::kJoins) {
     add_joined<0, kQuads>(codes, unit, rows, sums);
   } else {
@@ -250,11 +250,11 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, Ahead& 
 // The same for any multiple of the quads of a unit.
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
-                          Ahead& ahead, MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+                          Prefetcher& prefetcher, MovingRows<kRows>& rows, TileSums<kRows>& sums) {
   constexpr int kStep = std::max({4, Dot::kTogether, Codes::kQuads});
-  for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, ahead, rows, sums);
+  for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, prefetcher, rows, sums);
   for (; quads > 0; quads -= Codes::kQuads)
-    add_quads<Codes::kQuads>(codes, unit, ahead, rows, sums);
+    add_quads<Codes::kQuads>(codes, unit, prefetcher, rows, sums);
 }
 
 // Returns 2^(byte - 127) for kLanes scale bytes, 0 for the byte 0.
@@ -271,11 +271,11 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   constexpr int kVectors = kTileVectors<kRows>;
   const Codes codes(panel);
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
-  Ahead ahead = ahead_of(panel, vector);
+  Prefetcher prefetcher = prefetcher_for(panel, vector);
   MovingRows<kRows> rows(left);
   TileSums<kRows> sums;
   begin(left.starts, group_of<kRows>(left), sums);
-  add_quads(codes, panel.quads, unit, ahead, rows, sums);
+  add_quads(codes, panel.quads, unit, prefetcher, rows, sums);
   sums.join();
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
@@ -340,7 +340,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   const std::uint8_t* scales = panel.scales + vector * kLanes;
   const std::int32_t* starts = left.starts;
   const std::int64_t group = group_of<kRows>(left);
-  Ahead ahead = ahead_of(panel, vector);
+  Prefetcher prefetcher = prefetcher_for(panel, vector);
   MovingRows<kRows> rows(left);
   TileTotals<kRows> totals;
 #pragma GCC unroll 6
@@ -354,9 +354,9 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     TileSums<kRows> sums;
     begin(starts, group, sums);
     if constexpr (kBlockQuads == 0) {
-      add_quads(codes, block_quads, unit, ahead, rows, sums);
+      add_quads(codes, block_quads, unit, prefetcher, rows, sums);
     } else {
-      add_quads<kBlockQuads>(codes, unit, ahead, rows, sums);
+      add_quads<kBlockQuads>(codes, unit, prefetcher, rows, sums);
     }
     sums.join();
     add_block(sums, starts, group, panel, scales, totals);
@@ -366,7 +366,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   if (quads > 0) {
     TileSums<kRows> sums;
     begin(starts, group, sums);
-    add_quads(codes, quads, unit, ahead, rows, sums);
+    add_quads(codes, quads, unit, prefetcher, rows, sums);
     sums.join();
     add_block(sums, starts, group, panel, scales, totals);
   }

@@ -40,7 +40,7 @@ HWY_INLINE hn::Vec<D> exp_of_nonpositive(D d, hn::Vec<D> x) {
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRound =
       0x1.8p23f;  // adding it leaves an integer in the low bits of the mantissa
-  constexpr float kLeast = -87.0f;
+  constexpr float kMin = -87.0f;
   static constexpr float q[] = {4.99999933e-1f, 1.66665190e-1f, 4.16684067e-2f, 8.36891842e-3f,
                                 1.38142526e-3f};
   const hn::RebindToSigned<D> di;
@@ -53,7 +53,7 @@ HWY_INLINE hn::Vec<D> exp_of_nonpositive(D d, hn::Vec<D> x) {
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
   const auto result = hn::BitCast(d, hn::Add(hn::BitCast(di, mantissa), exponent));
   // Max returns its second operand for NaN.
-  return hn::IfThenElse(hn::Ge(x, hn::Set(d, kLeast)), result, hn::Max(hn::Zero(d), x));
+  return hn::IfThenElse(hn::Ge(x, hn::Set(d, kMin)), result, hn::Max(hn::Zero(d), x));
 }
 
 // Returns log(1 + t) for t in [0, 1], within about 2 ulp. NaN stays NaN.

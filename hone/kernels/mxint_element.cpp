@@ -37,7 +37,7 @@ float rounded_magnitude(float x) {
 
 }  // namespace
 
-MxintElement spell_mxint(int bits, int mantissa, std::uint8_t scale) {
+MxintElement decompose_mxint(int bits, int mantissa, std::uint8_t scale) {
   HONE_ASSERT(bits == 4 || bits == 8, "{} bits", bits);
   const int unit = 1 << (bits - 2);
   MxintElement e{.bits = bits, .mantissa = mantissa, .scale = scale};
@@ -62,7 +62,8 @@ int mxint_mantissa(const MxintCodes& x, std::int64_t element) {
 
 void dequantize_reference(const MxintCodes& x, MxintDialect dialect, std::uint16_t* y) {
   for (std::int64_t i = 0; i < x.count; ++i) {
-    const MxintElement element = spell_mxint(x.bits, mxint_mantissa(x, i), x.scales[i / x.group]);
+    const MxintElement element =
+        decompose_mxint(x.bits, mxint_mantissa(x, i), x.scales[i / x.group]);
     y[i] = dialect == MxintDialect::mase ? element.mase : element.ocp;
   }
 }

@@ -54,7 +54,7 @@ struct MxintElement {
 };
 
 /// Computes all parts of an element. `mantissa` is within -2^(bits - 1) to 2^(bits - 1) - 1, `bits` is 4 or 8.
-MxintElement spell_mxint(int bits, int mantissa, std::uint8_t scale);
+MxintElement decompose_mxint(int bits, int mantissa, std::uint8_t scale);
 
 /// Returns the mantissa of an element.
 int mxint_mantissa(const MxintCodes& x, std::int64_t element);

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::int64_t kUnitBytes = 128;
 constexpr std::int64_t kTogether = 4;  // neighbouring bytes of a row in a unit
-constexpr int kMostBits = 16;
+constexpr int kMaxBits = 16;
 
 void check(const PackedMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a packed matrix of {} x {}", matrix.rows,
               matrix.columns);
-  HONE_ASSERT(matrix.bits >= 1 && matrix.bits <= kMostBits, "a packed matrix of {} bits",
+  HONE_ASSERT(matrix.bits >= 1 && matrix.bits <= kMaxBits, "a packed matrix of {} bits",
               matrix.bits);
   HONE_ASSERT(matrix.flip >> matrix.bits == 0, "{} inverts more than {} bits", matrix.flip,
               matrix.bits);
@@ -166,9 +166,9 @@ void take_plane<16>(int /*shift*/, std::int64_t columns, const std::uint8_t* pla
 }  // namespace
 
 InlineVector<BitPlane, 5> bit_planes(int bits) {
-  HONE_ASSERT(bits >= 1 && bits <= kMostBits, "planes of {} bits", bits);
+  HONE_ASSERT(bits >= 1 && bits <= kMaxBits, "planes of {} bits", bits);
   InlineVector<BitPlane, 5> planes;
-  for (int width = kMostBits; width >= 1; width /= 2) {
+  for (int width = kMaxBits; width >= 1; width /= 2) {
     if ((bits & width) != 0) planes.push_back({width, bits & (width - 1)});
   }
   return planes;

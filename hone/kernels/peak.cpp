@@ -87,7 +87,7 @@ float run_widened_dots(std::int64_t rounds, float start, double* operations) {
 // Returns null if the target has no instruction that multiplies bytes.
 const char* byte_instruction() {
 #ifdef HONE_QUAD_TARGET
-  if (processor_has_quads()) return "vpdpbusd";
+  if (cpu_has_quads()) return "vpdpbusd";
 #endif
 #ifdef HONE_SHORT_TARGET
   return "vpmaddubsw";
@@ -98,7 +98,7 @@ const char* byte_instruction() {
 
 float run_byte_dots(std::int64_t rounds, float start, double* operations) {
 #ifdef HONE_QUAD_TARGET
-  if (processor_has_quads()) return quad::run_dots(rounds, start, operations);
+  if (cpu_has_quads()) return quad::run_dots(rounds, start, operations);
 #endif
 #ifdef HONE_SHORT_TARGET
   return short2::run_dots(rounds, start, operations);

@@ -130,7 +130,7 @@ HWY_INLINE hn::Vec<Indices> first_largest_of(const PoolingShape& s, const float*
 }
 
 template <int kStride>
-void hand_back_rows(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
+void scatter_gradient_rows(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
   static thread_local Scratch scratch;
   const Indices d_index;
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Indices()));
@@ -154,11 +154,11 @@ void hand_back_rows(const PoolingShape& s, const float* plane, const float* dy, 
 }
 
 // Adds dy of each window of a plane to dx, which is zero.
-void hand_back(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
-  constexpr std::int64_t kMostPixels = std::numeric_limits<std::int32_t>::max() / 2;
-  if (s.stride <= 2 && s.height * s.width <= kMostPixels)
-    return s.stride == 1 ? hand_back_rows<1>(s, plane, dy, dx)
-                         : hand_back_rows<2>(s, plane, dy, dx);
+void scatter_gradient(const PoolingShape& s, const float* plane, const float* dy, float* dx) {
+  constexpr std::int64_t kMaxPixels = std::numeric_limits<std::int32_t>::max() / 2;
+  if (s.stride <= 2 && s.height * s.width <= kMaxPixels)
+    return s.stride == 1 ? scatter_gradient_rows<1>(s, plane, dy, dx)
+                         : scatter_gradient_rows<2>(s, plane, dy, dx);
   for (std::int64_t i = 0; i < s.result_height(); ++i)
     for (std::int64_t j = 0; j < s.result_width(); ++j)
       dx[first_largest(s, plane, i * s.stride - s.padding, j * s.stride - s.padding)] += *dy++;
@@ -181,7 +181,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(pool_plane);
-HWY_EXPORT(hand_back);
+HWY_EXPORT(scatter_gradient);
 HWY_EXPORT(mean_of_plane);
 
 template <class Body>
@@ -206,7 +206,7 @@ void max_pool_gradient(ThreadPool& pool, const PoolingShape& s, const float* x, 
   for_each_plane(pool, s.planes, pixels, [&](std::int64_t plane) {
     float* const to = dx + plane * pixels;
     std::fill_n(to, pixels, 0.0f);
-    HWY_DYNAMIC_DISPATCH(hand_back)(s, x + plane * pixels, dy + plane * results, to);
+    HWY_DYNAMIC_DISPATCH(scatter_gradient)(s, x + plane * pixels, dy + plane * results, to);
   });
 }
 

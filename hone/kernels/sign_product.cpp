@@ -116,7 +116,7 @@ namespace {
 using Words = hn::RebindToUnsigned<Floats>;
 
 template <int kRows>
-void count_plainly(const CountedTile& tile) {
+void count_portable(const CountedTile& tile) {
   const Words d;
   const hn::Repartition<std::uint8_t, Words> bytes;
   for (std::int64_t at = 0; at < kPackedRows; at += kLanes) {
@@ -142,7 +142,7 @@ CountTile tile_of() {
 #if defined(__x86_64__)
   if (kLanes == 16 && counts_words()) return count_by_words<kRows>;
 #endif
-  return count_plainly<kRows>;
+  return count_portable<kRows>;
 }
 
 CountTile tile_for(std::int64_t rows) {
@@ -177,7 +177,7 @@ void finish(const SignRows& x, const SignWeight& weight, const std::uint32_t* co
       store(value, d, y, part);
     }
   });
-  if (!to.epilogue.goes_on()) return;
+  if (!to.epilogue.has_more_steps()) return;
   finish_piece({to.y + piece.row * to.y_stride + piece.column, to.y_stride, piece.row, piece.column,
                 piece.rows, piece.columns},
                to.epilogue);
@@ -311,7 +311,7 @@ SignRows sign_rows(std::int64_t rows, std::int64_t columns, void* memory) {
           reinterpret_cast<float*>(bytes)};
 }
 
-void take_signs(ThreadPool& pool, const float* x, bool scaled, const SignRows& rows) {
+void pack_signs(ThreadPool& pool, const float* x, bool scaled, const SignRows& rows) {
   constexpr std::int64_t kChunkElements = 16 << 10;
   const std::int64_t together =
       std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, rows.columns));

@@ -10,7 +10,7 @@
 ///
 ///     Scratch memory;
 ///     const SignRows x = sign_rows(T, I, memory.bytes(sign_rows_bytes(T, I)));
-///     take_signs(pool, activations, true, x);
+///     pack_signs(pool, activations, true, x);
 ///     sign_product(pool, x, {O, I, codes, scales}, {.bias = bias}, y, O);   // y(T,O) = x(T,I) W(O,I)^T + bias(O)
 ///
 /// Sums are exact. y = ((float) sum · weight scale) scales[m] + bias[n], the last two by a fused multiply-add, so the
@@ -33,7 +33,7 @@ SignRows sign_rows(std::int64_t rows, std::int64_t columns, void* memory);
 
 /// Stores the signs of x (M,K), +1 for zeros, and a scale per row: the mean magnitude of its finite values, or 1 if not
 /// `scaled`. These are the values of the format `binary`. A row with NaN gets the scale NaN.
-void take_signs(ThreadPool& pool, const float* x, bool scaled, const SignRows& rows);
+void pack_signs(ThreadPool& pool, const float* x, bool scaled, const SignRows& rows);
 
 /// W (N,K): -1 if the code is 1, else 1, times a scale per row.
 struct SignWeight {

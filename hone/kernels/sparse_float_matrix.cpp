@@ -12,12 +12,12 @@
 namespace hone::kernels {
 namespace {
 
-constexpr std::int64_t kMostTogether = 4;
+constexpr std::int64_t kMaxTogether = 4;
 
 void check(const SparseFloatMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
               matrix.columns);
-  HONE_ASSERT(matrix.together == 1 || matrix.together == kMostTogether,
+  HONE_ASSERT(matrix.together == 1 || matrix.together == kMaxTogether,
               "a sparse matrix with blocks of {} rows", matrix.together);
   HONE_ASSERT(matrix.bits == 16 || matrix.bits == 32, "a sparse matrix of {} bits", matrix.bits);
 }
@@ -61,7 +61,7 @@ void for_entries(const SparseFloatMatrix& matrix, const DenseBlock& block, const
 }
 
 // Branch-free, so that the compiler vectorizes it.
-std::int32_t not_zero(const float* row, std::int64_t begin, std::int64_t end) {
+std::int32_t count_nonzero(const float* row, std::int64_t begin, std::int64_t end) {
   std::int32_t count = 0;
   for (std::int64_t column = begin; column < end; ++column) count += row[column] != 0 ? 1 : 0;
   return count;
@@ -73,7 +73,7 @@ std::vector<std::int64_t> count_entries(ThreadPool& pool, const SparseFloatMatri
   for_lists(pool, matrix, [&](const DenseBlock& block) {
     std::int64_t& count = counts[static_cast<std::size_t>(block.list)];
     if (matrix.together == 1) {
-      count = not_zero(dense + block.row * matrix.columns, block.column, block.end);
+      count = count_nonzero(dense + block.row * matrix.columns, block.column, block.end);
       return;
     }
     for_entries(matrix, block, dense, [&](std::int64_t /*column*/) { ++count; });
@@ -131,7 +131,7 @@ void sparse_arrange(ThreadPool& pool, const SparseFloatMatrix& matrix, const flo
     ThreadPool alone(1);
     std::int64_t entry = parts.begin(block.list);
     for_entries(matrix, block, dense, [&](std::int64_t column) {
-      float some[kMostTogether] = {};
+      float some[kMaxTogether] = {};
       for (std::int64_t r = 0; r < block.rows; ++r)
         some[r] = dense[(block.row + r) * matrix.columns + column];
       columns[entry] = static_cast<std::uint16_t>(column - block.column);

@@ -68,7 +68,7 @@ struct Entries {
   static constexpr int kTogether = kTogether_;
   static constexpr bool kHalves = kHalves_;
   static constexpr std::int64_t kBytes = kTogether * (kHalves ? 2 : 4);
-  static constexpr int kMostVectors = kTogether == 4 ? 3 : kLanes == 16 ? 4 : 6;
+  static constexpr int kMaxVectors = kTogether == 4 ? 3 : kLanes == 16 ? 4 : 6;
   static constexpr int lists_at_once(int vectors) {
     const int sums = kTogether * vectors;
     return sums <= 2 ? 4 : sums <= 4 ? 2 : 1;
@@ -190,14 +190,14 @@ class Product {
         y_stride_(y_stride),
         blocks_(matrix_.blocks()) {
     tiles_ = {x.rows, matrix_.columns, kVectorRows, ceil_div(x.rows, kVectorRows), 0};
-    tiles_.count = ceil_div(tiles_.vectors, kMostVectors);
+    tiles_.count = ceil_div(tiles_.vectors, kMaxVectors);
   }
 
   // With many tiles, every chunk packs its own panels, once per piece of the outputs. With few tiles, chunks share
   // panels that are packed first.
   void run(ThreadPool& pool) const {
-    constexpr std::int64_t kFewestChunks = 16;
-    if (tiles_.count >= kFewestChunks) return multiply_pieces(pool, largest_piece(), nullptr);
+    constexpr std::int64_t kMinChunks = 16;
+    if (tiles_.count >= kMinChunks) return multiply_pieces(pool, largest_piece(), nullptr);
     static thread_local Scratch scratch;
     float* const panels =
         scratch.floats(static_cast<std::size_t>(tiles_.begin(tiles_.count) * matrix_.columns));
@@ -205,13 +205,13 @@ class Product {
       const std::int64_t tile = chunk % tiles_.count, block = chunk / tiles_.count;
       pack(tile, block, panel_of(panels, tile, block));
     });
-    const std::int64_t even = ceil_div(matrix_.rows, ceil_div(kFewestChunks, tiles_.count));
+    const std::int64_t even = ceil_div(matrix_.rows, ceil_div(kMinChunks, tiles_.count));
     multiply_pieces(pool, std::min(largest_piece(), round_up(even, kStrip)), panels);
   }
 
  private:
   static constexpr auto kVectorRows = static_cast<std::int64_t>(hn::MaxLanes(D()));
-  static constexpr int kMostVectors = kVectorRows < kLanes ? 1 : E::kMostVectors;
+  static constexpr int kMaxVectors = kVectorRows < kLanes ? 1 : E::kMaxVectors;
 
   // Returns the number of outputs whose weights stay in a cache while all tiles are multiplied by them.
   std::int64_t largest_piece() const {
@@ -252,7 +252,7 @@ class Product {
     float* const sums = scratch.floats(static_cast<std::size_t>((2 * kStrip + kGemmDepth) * width));
     float* const transposed = sums + kStrip * width;
     const SumStrip sum =
-        sum_of<D, E>(width / kVectorRows, std::make_integer_sequence<int, kMostVectors>());
+        sum_of<D, E>(width / kVectorRows, std::make_integer_sequence<int, kMaxVectors>());
     for (std::int64_t block = 0; block < blocks_; ++block) {
       float* panel = transposed + kStrip * width;
       if (panels != nullptr) {
@@ -268,7 +268,7 @@ class Product {
         sum(panel, parts_, list, list + ceil_div(outputs, E::kTogether), sums);
         transpose_block(sums, width, outputs, rows, transposed, kStrip);
         add_sums(transposed, kStrip, piece, epilogue_, block == 0);
-        if (block + 1 == blocks_ && epilogue_.goes_on()) finish_piece(piece, epilogue_);
+        if (block + 1 == blocks_ && epilogue_.has_more_steps()) finish_piece(piece, epilogue_);
       }
     }
   }
@@ -365,11 +365,11 @@ std::optional<CountedSparseFloats> faster_sparse_matrix(ThreadPool& pool, std::i
   const KeptBlocks of_single = count(single);
   // The number of nonzero blocks is at least a quarter of the number of nonzero weights. For most matrices this avoids
   // counting blocks.
-  if (!CountedSparseFloats{blocks.matrix, single.entries / 4}.kept().within(kMostSparseFloatBlocks))
+  if (!CountedSparseFloats{blocks.matrix, single.entries / 4}.kept().within(kMaxSparseFloatBlocks))
     return std::nullopt;
   const KeptBlocks of_blocks = count(blocks);
-  const bool takes_single = of_single.within(kMostSparseFloats);
-  if (of_blocks.within(kMostSparseFloatBlocks) &&
+  const bool takes_single = of_single.within(kMaxSparseFloats);
+  if (of_blocks.within(kMaxSparseFloatBlocks) &&
       (!takes_single || of_blocks.share() <= kSingleCost * of_single.share()))
     return blocks;
   return takes_single ? std::optional(single) : std::nullopt;

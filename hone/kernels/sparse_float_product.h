@@ -43,8 +43,8 @@ struct SparseFloatLimit {
 };
 inline constexpr SparseFloatLimit kSparseFloatLimits[] = {{1, 0.25, 0.125}, {16, 0.5, 0.25}};
 /// Largest shares for which sparse weights are worth arranging.
-inline constexpr double kMostSparseFloatBlocks = std::rbegin(kSparseFloatLimits)->blocks,
-                        kMostSparseFloats = std::rbegin(kSparseFloatLimits)->single;
+inline constexpr double kMaxSparseFloatBlocks = std::rbegin(kSparseFloatLimits)->blocks,
+                        kMaxSparseFloats = std::rbegin(kSparseFloatLimits)->single;
 
 /// A layout of sparse weights and its number of entries.
 struct CountedSparseFloats {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kQuad = 4;
 /// Largest magnitude of the sum of a pair of codes.
-constexpr int kMostPair = 128;
-constexpr std::int64_t kMostEntries = (std::int64_t{1} << 32) - 1;
+constexpr int kMaxPair = 128;
+constexpr std::int64_t kMaxEntries = (std::int64_t{1} << 32) - 1;
 
 void check(const SparseInt8Matrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a sparse matrix of {} x {}", matrix.rows,
@@ -56,7 +56,7 @@ bool is_zero(const FourCodes& quad) {
 FourCodes split(FourCodes& quad) {
   FourCodes second{};
   for (const int pair : {0, 2}) {
-    if (std::abs(quad.codes[pair] + quad.codes[pair + 1]) > kMostPair)
+    if (std::abs(quad.codes[pair] + quad.codes[pair + 1]) > kMaxPair)
       std::swap(quad.codes[pair + 1], second.codes[pair + 1]);
   }
   return second;
@@ -243,7 +243,7 @@ void arrange(ThreadPool& pool, const SparseInt8Matrix& matrix, const std::uint16
   std::int64_t entries = 0;
   for (std::int64_t cell = 0; cell < cells; ++cell) {
     entries = std::accumulate(of_cell(cell), of_cell(cell) + kSparseOutputs, entries);
-    HONE_ASSERT(entries <= kMostEntries, "a sparse matrix of {} entries", entries);
+    HONE_ASSERT(entries <= kMaxEntries, "a sparse matrix of {} entries", entries);
     ends[cell] = static_cast<std::uint32_t>(entries);
   }
   const SparseLists lists = sparse_lists(matrix, bytes);

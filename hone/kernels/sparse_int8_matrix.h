@@ -33,7 +33,7 @@ namespace hone::kernels {
 
 /// Outputs of a group, and largest number of quads of a panel.
 inline constexpr std::int64_t kSparseOutputs = 64;
-inline constexpr std::int64_t kMostPanelQuads = 192;
+inline constexpr std::int64_t kMaxPanelQuads = 192;
 
 /// Sizes and codes of a packed matrix. Unpacked codes are in two's complement, the lowest bits of 16-bit words.
 struct SparseInt8Matrix {
@@ -43,7 +43,7 @@ struct SparseInt8Matrix {
 
   std::int64_t quads() const { return ceil_div(columns, 4); }
   std::int64_t groups() const { return ceil_div(rows, kSparseOutputs); }
-  std::int64_t panels() const { return ceil_div(quads(), kMostPanelQuads); }
+  std::int64_t panels() const { return ceil_div(quads(), kMaxPanelQuads); }
   /// Returns the quads of a panel; the last one may have fewer.
   std::int64_t panel_quads() const { return panels() == 0 ? 0 : ceil_div(quads(), panels()); }
   std::int64_t cells() const { return groups() * panels(); }

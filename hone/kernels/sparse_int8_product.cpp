@@ -211,7 +211,7 @@ void store_rows(const SparseWork& work, const std::int32_t* sums, std::int64_t p
       store(value, d, at, part);
     }
   });
-  if (epilogue.goes_on()) finish_piece(piece, epilogue);
+  if (epilogue.has_more_steps()) finish_piece(piece, epilogue);
 }
 
 // Stores the results of a tile and groups [begin, end), a few rows of all groups at a time, which are contiguous in
@@ -271,13 +271,13 @@ void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int
 
 // Arranges and multiplies some tiles at a time, so that memory for them stays small.
 void multiply(ThreadPool* pool, const SparseWork& work) {
-  constexpr std::int64_t kMostBytes = std::int64_t{4} << 20, kLeastTiles = 8;
+  constexpr std::int64_t kMaxBytes = std::int64_t{4} << 20, kMinTiles = 8;
   static thread_local Scratch scratch;
   if (work.to.rows != nullptr) begin_rows(work.to.grid, *work.to.rows);
   const std::int64_t rows = work.x.shape.rows, quads = padded_quads(work.matrix);
   const std::int64_t tile_rows = std::min(kTileVectors * kLanes, round_up(rows, kLanes));
   const std::int64_t tile_bytes = 4 * quads * tile_rows, row_tiles = ceil_div(rows, tile_rows);
-  const std::int64_t together = std::min(row_tiles, std::max(kLeastTiles, kMostBytes / tile_bytes));
+  const std::int64_t together = std::min(row_tiles, std::max(kMinTiles, kMaxBytes / tile_bytes));
   auto* const memory = reinterpret_cast<std::uint8_t*>(
       scratch.floats(static_cast<std::size_t>(together * tile_bytes) / sizeof(float)));
   const std::int64_t groups = work.matrix.groups();
@@ -342,7 +342,7 @@ void sparse_int8_product(ThreadPool& pool, const Int8Rows& x, const SparseInt8We
               "results of {}x{} for rows of {}x{}", x.shape.rows, weight.matrix.rows, y.shape.rows,
               y.shape.columns);
   HONE_ASSERT(y.shape.block == y.shape.columns && grid.scale > 0 && !epilogue.accumulate,
-              "rows of results are rounded at once by one scale that is given");
+              "integer results need one given scale");
   run_product(pool, x, weight, {.epilogue = epilogue, .grid = grid, .rows = &y});
 }
 

@@ -45,7 +45,7 @@ struct SparseInt8Limit {
 };
 inline constexpr SparseInt8Limit kSparseInt8Limits[] = {{1, 0.1}, {8, 0.3}, {16, 0.5}};
 /// Largest share of nonzero blocks for which sparse weights are worth preparing.
-inline constexpr double kMostSparseInt8Blocks = std::rbegin(kSparseInt8Limits)->blocks;
+inline constexpr double kMaxSparseInt8Blocks = std::rbegin(kSparseInt8Limits)->blocks;
 /// Returns the fewest rows for which products with these blocks are faster than dense ones, by `kSparseInt8Limits`;
 /// nullopt if there are too many blocks.
 std::optional<std::int64_t> fewest_sparse_int8_rows(const KeptBlocks& blocks);

@@ -132,8 +132,8 @@ void sum_part(const Grid& grid, Part kept, Part summed, float* to) {
 
 // Every chunk sums all of Q for some of P.
 void sum_by_kept(ThreadPool& pool, const Grid& grid, float* out) {
-  constexpr std::int64_t kLeastWidth = 64;  // narrower chunks would share cache lines of x
-  const std::int64_t least = grid.keeps_innermost() ? kLeastWidth : 1;
+  constexpr std::int64_t kMinWidth = 64;  // narrower chunks would share cache lines of x
+  const std::int64_t least = grid.keeps_innermost() ? kMinWidth : 1;
   const std::int64_t summed = grid.summed.elements();
   parallel_ranges(pool, grid.kept.elements(), std::max(least, rows_per_chunk(summed)),
                   [&](std::int64_t begin, std::int64_t end) {

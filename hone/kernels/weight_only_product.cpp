@@ -53,9 +53,9 @@ void for_depth_blocks(std::int64_t depth, Body&& body) {
 
 // Computes `sums` (kPanels, kRows, 32) over the columns of a block, for all rows of consecutive panels. Prefetches the
 // panels after them, which are too short for the hardware prefetcher.
-template <class Way, int kRows, int kPanels>
-void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const DepthBlock& block,
-             float* sums) {
+template <class PanelDecoder, int kRows, int kPanels>
+void sum_few(const PanelDecoder& decoder, const CodedPanel* panels, const FloatRows& x,
+             const DepthBlock& block, float* sums) {
   const Floats d;
   constexpr int kVectors = 2, kAll = kPanels * kVectors;
   const CodedWeight& all = panels[0].weight;
@@ -69,10 +69,10 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
     }
     const auto words = [&](int v, std::int64_t k) HWY_ATTR {
       const CodedPanel& panel = panels[v / kVectors];
-      return way.load(panel.codes, k, at + v % kVectors * kLanes);
+      return decoder.load(panel.codes, k, at + v % kVectors * kLanes);
     };
     const auto add = [&](int v, V value, std::int64_t k) HWY_ATTR {
-      const V weight = hn::Mul(Way::kAdds ? hn::Add(value, offset[v]) : value, scale[v]);
+      const V weight = hn::Mul(PanelDecoder::kAdds ? hn::Add(value, offset[v]) : value, scale[v]);
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i)
         sum[v][i] = hn::MulAdd(hn::Set(d, x.data[i * x.stride + k]), weight, sum[v][i]);
@@ -83,28 +83,29 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
       for (int v = 0; v < kAll; ++v) {
         const CodedPanel& panel = panels[v / kVectors];
         scale[v] = panel.scale(begin, at + v % kVectors * kLanes);
-        if (Way::kAdds) offset[v] = panel.offset(way.first, begin, at + v % kVectors * kLanes);
+        if (PanelDecoder::kAdds)
+          offset[v] = panel.offset(decoder.first, begin, at + v % kVectors * kLanes);
       }
-      for_words<Way::kColumns>(
+      for_words<PanelDecoder::kColumns>(
           begin, end,
           [&](std::int64_t k) HWY_ATTR {
-            typename Way::Loaded word[kAll];
+            typename PanelDecoder::Loaded word[kAll];
 #pragma GCC unroll 4
             for (int v = 0; v < kAll; ++v) {
               word[v] = words(v, k);
               __builtin_prefetch(panels[v / kVectors].codes + ahead + k * bits * 4 +
                                  (at + v % kVectors * kLanes) * 4);
             }
-            for_places<Way::kColumns>([&]<int kPlace>() HWY_ATTR {
+            for_places<PanelDecoder::kColumns>([&]<int kPlace>() HWY_ATTR {
 #pragma GCC unroll 4
               for (int v = 0; v < kAll; ++v)
-                add(v, way.template value<kPlace>(word[v]), k + kPlace);
+                add(v, decoder.template value<kPlace>(word[v]), k + kPlace);
             });
           },
           [&](std::int64_t k) HWY_ATTR {
-            const int place = static_cast<int>(k % Way::kColumns);
+            const int place = static_cast<int>(k % PanelDecoder::kColumns);
 #pragma GCC unroll 4
-            for (int v = 0; v < kAll; ++v) add(v, way.value_at(words(v, k), place), k);
+            for (int v = 0; v < kAll; ++v) add(v, decoder.value_at(words(v, k), place), k);
           });
       begin = end;
     }
@@ -118,21 +119,22 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
   }
 }
 
-template <class Way>
-using SumFew = void (*)(const Way&, const CodedPanel*, const FloatRows&, const DepthBlock&, float*);
+template <class PanelDecoder>
+using SumFew = void (*)(const PanelDecoder&, const CodedPanel*, const FloatRows&, const DepthBlock&,
+                        float*);
 
 // Returns how many of the remaining rows are multiplied together.
 constexpr std::int64_t together_of(std::int64_t rows) {
   return rows >= kTogether ? kTogether : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
 
-template <class Way>
-SumFew<Way> sum_for(std::int64_t rows, std::int64_t panels) {
-  if (panels == kPanelsOfOneRow) return sum_few<Way, 1, kPanelsOfOneRow>;
-  return rows == kTogether ? sum_few<Way, kTogether, 1>
-         : rows == 4       ? sum_few<Way, 4, 1>
-         : rows == 2       ? sum_few<Way, 2, 1>
-                           : sum_few<Way, 1, 1>;
+template <class PanelDecoder>
+SumFew<PanelDecoder> sum_for(std::int64_t rows, std::int64_t panels) {
+  if (panels == kPanelsOfOneRow) return sum_few<PanelDecoder, 1, kPanelsOfOneRow>;
+  return rows == kTogether ? sum_few<PanelDecoder, kTogether, 1>
+         : rows == 4       ? sum_few<PanelDecoder, 4, 1>
+         : rows == 2       ? sum_few<PanelDecoder, 2, 1>
+                           : sum_few<PanelDecoder, 1, 1>;
 }
 
 // Rows from `row` on, and at most 32 columns from `column` on.
@@ -156,9 +158,9 @@ void take_sums(const float* sums, const Place& place, bool first, const Target& 
   });
 }
 
-template <class Way>
-void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight, const Target& to,
-                  std::int64_t begin, std::int64_t end) {
+template <class PanelDecoder>
+void multiply_few(const PanelDecoder& decoder, const FloatRows& x, const CodedWeight& weight,
+                  const Target& to, std::int64_t begin, std::int64_t end) {
   HWY_ALIGN float sums[kTogether * kPackedRows];
   for (std::int64_t p = begin; p < end;) {
     const bool two = x.rows == 1 && p + kPanelsOfOneRow <= end;
@@ -167,9 +169,9 @@ void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight,
     for (std::int64_t row = 0; row < x.rows;) {
       const std::int64_t rows = together_of(x.rows - row);
       const FloatRows some{x.data + row * x.stride, rows, x.stride};
-      const SumFew<Way> sum = sum_for<Way>(rows, count);
+      const SumFew<PanelDecoder> sum = sum_for<PanelDecoder>(rows, count);
       for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
-        sum(way, panels, some, block, sums);
+        sum(decoder, panels, some, block, sums);
         for (int i = 0; i < count; ++i) {
           const std::int64_t column = (p + i) * kPackedRows;
           const std::int64_t columns = std::min(kPackedRows, weight.rows - column);
@@ -188,28 +190,30 @@ constexpr std::int64_t kGroupColumns = kGroupVectors * kLanes;
 
 // Decodes the weights of a panel at the columns of a block: value l of column j of a group is at
 // [l * kGroupColumns + j].
-template <class Way>
-void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, float* to) {
+template <class PanelDecoder>
+void decode(const PanelDecoder& decoder, const CodedPanel& panel, const DepthBlock& block,
+            float* to) {
   for (std::int64_t at = 0; at < kPackedRows; at += kLanes) {
     float* const group =
         to + at / kGroupColumns * kGroupColumns * (block.end - block.begin) + at % kGroupColumns;
     for (std::int64_t begin = block.begin; begin < block.end;) {
       const std::int64_t end = std::min(block.end, panel.scale_end(begin));
-      const V scale = panel.scale(begin, at), offset = panel.offset(way.first, begin, at);
+      const V scale = panel.scale(begin, at), offset = panel.offset(decoder.first, begin, at);
       const auto put = [&](V value, std::int64_t k) HWY_ATTR {
-        if (Way::kAdds) value = hn::Add(value, offset);
+        if (PanelDecoder::kAdds) value = hn::Add(value, offset);
         hn::StoreU(hn::Mul(value, scale), Floats(), group + (k - block.begin) * kGroupColumns);
       };
-      for_words<Way::kColumns>(
+      for_words<PanelDecoder::kColumns>(
           begin, end,
           [&](std::int64_t k) HWY_ATTR {
-            const typename Way::Loaded words = way.load(panel.codes, k, at);
-            for_places<Way::kColumns>(
-                [&]<int kPlace>() HWY_ATTR { put(way.template value<kPlace>(words), k + kPlace); });
+            const typename PanelDecoder::Loaded words = decoder.load(panel.codes, k, at);
+            for_places<PanelDecoder::kColumns>([&]<int kPlace>() HWY_ATTR {
+              put(decoder.template value<kPlace>(words), k + kPlace);
+            });
           },
           [&](std::int64_t k) HWY_ATTR {
-            const typename Way::Loaded words = way.load(panel.codes, k, at);
-            put(way.value_at(words, static_cast<int>(k % Way::kColumns)), k);
+            const typename PanelDecoder::Loaded words = decoder.load(panel.codes, k, at);
+            put(decoder.value_at(words, static_cast<int>(k % PanelDecoder::kColumns)), k);
           });
       begin = end;
     }
@@ -217,9 +221,9 @@ void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, fl
 }
 
 // Decodes every panel once, into the cache of the core that multiplies it.
-template <class Way>
-void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight, const Target& to,
-                   std::int64_t begin, std::int64_t end) {
+template <class PanelDecoder>
+void multiply_many(const PanelDecoder& decoder, const FloatRows& x, const CodedWeight& weight,
+                   const Target& to, std::int64_t begin, std::int64_t end) {
   static thread_local Scratch scratch;
   float* const floats = scratch.floats(static_cast<std::size_t>(kGemmDepth * kPackedRows));
   HWY_ALIGN float sums[kPanelRows * kPackedRows];
@@ -228,7 +232,7 @@ void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight
     const std::int64_t columns = std::min(kPackedRows, weight.rows - column);
     for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
       const std::int64_t depth = block.end - block.begin;
-      decode(way, CodedPanel(weight, p), block, floats);
+      decode(decoder, CodedPanel(weight, p), block, floats);
       for (std::int64_t row = 0; row < x.rows; row += kPanelRows) {
         const std::int64_t rows = std::min<std::int64_t>(kPanelRows, x.rows - row);
         const RowPanel left{x.data + row * x.stride + block.begin, x.stride, 1};
@@ -243,15 +247,15 @@ void multiply_many(const Way& way, const FloatRows& x, const CodedWeight& weight
 }
 
 // Multiplies panels [begin, end) by rows from `first` on.
-template <class Way>
-void multiply_panels(const Way& way, const FloatRows& x, const CodedWeight& weight,
+template <class PanelDecoder>
+void multiply_panels(const PanelDecoder& decoder, const FloatRows& x, const CodedWeight& weight,
                      const Target& to, std::int64_t first, std::int64_t begin, std::int64_t end) {
   if (x.rows > kFewRows) {
-    multiply_many(way, x, weight, to, begin, end);
+    multiply_many(decoder, x, weight, to, begin, end);
   } else {
-    multiply_few(way, x, weight, to, begin, end);
+    multiply_few(decoder, x, weight, to, begin, end);
   }
-  if (!to.epilogue.goes_on()) return;
+  if (!to.epilogue.has_more_steps()) return;
   const std::int64_t column = begin * kPackedRows;
   const std::int64_t columns = std::min(end * kPackedRows, weight.rows) - column;
   finish_piece({to.y + column, to.y_stride, first, column, x.rows, columns}, to.epilogue);
@@ -270,12 +274,12 @@ void multiply(ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
           : kPanels;
   const std::int64_t row_tiles = ceil_div(x.rows, kRows);
   const std::int64_t panels = ceil_div(weight.rows, kPackedRows);
-  with_way(weight, [&](const auto& way) {
+  with_decoder(weight, [&](const auto& decoder) {
     pool.run(row_tiles * ceil_div(panels, together), [&](std::int64_t chunk) {
       const std::int64_t first = x.rows * (chunk % row_tiles) / row_tiles;
       const std::int64_t last = x.rows * (chunk % row_tiles + 1) / row_tiles;
       const std::int64_t begin = chunk / row_tiles * together;
-      multiply_panels(way, {x.data + first * x.stride, last - first, x.stride}, weight,
+      multiply_panels(decoder, {x.data + first * x.stride, last - first, x.stride}, weight,
                       {epilogue, y + first * y_stride, y_stride}, first, begin,
                       std::min(begin + together, panels));
     });

@@ -38,12 +38,12 @@ constexpr std::int64_t kGroupRows = 32;
 
 // ---- the weight
 
-// A view of a weight: tap t of row r, channel c is at r row_stride + c channel_stride + (turned ? 8 - t : t).
+// A view of a weight: tap t of row r, channel c is at r row_stride + c channel_stride + (rotated ? 8 - t : t).
 struct WeightView {
   const float* data;
   std::int64_t rows, channels;
   std::int64_t row_stride, channel_stride;
-  bool turned;
+  bool rotated;
 };
 
 using Rows = hn::CappedTag<float, kPanelRows>;
@@ -87,7 +87,7 @@ void pack_panel(const WeightView& weight, const PackedWeight& layout, std::int64
     const float* const from = weight.data + row * weight.row_stride + c * weight.channel_stride;
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t t = 0; t < kTaps; ++t)
-        taps[t][i] = from[i * weight.row_stride + (weight.turned ? kTaps - 1 - t : t)];
+        taps[t][i] = from[i * weight.row_stride + (weight.rotated ? kTaps - 1 - t : t)];
     for (std::int64_t i = 0; i < kPanelRows; i += static_cast<std::int64_t>(hn::Lanes(d))) {
       const auto tap = [&](int t) HWY_ATTR { return hn::Load(d, taps[t] + i); };
       const auto left = weight_points(tap(0), tap(3), tap(6)),
@@ -119,9 +119,8 @@ void pack_weight(ThreadPool& pool, const WeightView& weight, float* packed) {
 // Consecutive tiles in a row of tiles of an image, at most a vector of them.
 struct Run {
   std::int64_t image, row, column, count;
-  std::int64_t at;  // index of the first tile in the panel
-  std::array<Mask, 4>
-      columns;  // lanes inside the image for each load of `transform_run`
+  std::int64_t at;              // index of the first tile in the panel
+  std::array<Mask, 4> columns;  // lanes inside the image for each load of `transform_run`
 };
 
 // Offsets of the loads of `transform_run` from a run's first column of x.
@@ -129,8 +128,7 @@ constexpr std::array<std::int64_t, 4> kLoads = {0, kLanes, 2, kLanes + 2};
 constexpr std::int64_t kReach = 2 * kLanes + 2;
 
 struct Problem {
-  const ConvolutionShape&
-      shape;  // satisfies `winograd_refusal`
+  const ConvolutionShape& shape;  // satisfies `winograd_unsupported_reason`
   const float* x;
   const float* packed;
   float* y;
@@ -408,7 +406,7 @@ void pack(ThreadPool& pool, const ConvolutionShape& s, const float* weight, floa
   pack_weight(pool, {weight, s.outputs, s.channels, s.channels * kTaps, kTaps, false}, packed);
 }
 
-void pack_turned(ThreadPool& pool, const ConvolutionShape& s, const float* weight, float* packed) {
+void pack_rotated(ThreadPool& pool, const ConvolutionShape& s, const float* weight, float* packed) {
   pack_weight(pool, {weight, s.channels, s.outputs, kTaps, s.channels * kTaps, true}, packed);
 }
 
@@ -422,7 +420,7 @@ namespace hone::kernels {
 
 HWY_EXPORT(packed_floats);
 HWY_EXPORT(pack);
-HWY_EXPORT(pack_turned);
+HWY_EXPORT(pack_rotated);
 HWY_EXPORT(convolve);
 
 namespace {
@@ -440,20 +438,20 @@ ConvolutionShape gradient_shape(const ConvolutionShape& shape) {
 
 }  // namespace
 
-std::string_view winograd_refusal(const ConvolutionShape& shape) {
+std::string_view winograd_unsupported_reason(const ConvolutionShape& shape) {
   // With fewer channels, transforming takes longer than the products that it saves.
-  constexpr std::int64_t kFewestChannels = 8;
+  constexpr std::int64_t kMinChannels = 8;
   if (shape.kernel_height != 3 || shape.kernel_width != 3) return "the kernel is not 3 x 3";
   if (shape.stride != 1) return "the stride is not 1";
   if (shape.dilation != 1) return "the kernel is dilated";
   if (shape.groups != 1) return "channels are in groups";
-  if (shape.channels < kFewestChannels) return "sums are over fewer than 8 channels";
+  if (shape.channels < kMinChannels) return "sums are over fewer than 8 channels";
   return "";
 }
 
-std::string_view winograd_input_gradient_refusal(const ConvolutionShape& shape) {
+std::string_view winograd_input_gradient_unsupported_reason(const ConvolutionShape& shape) {
   if (shape.padding > 2) return "the padding is wider than the kernel";
-  return winograd_refusal(gradient_shape(shape));
+  return winograd_unsupported_reason(gradient_shape(shape));
 }
 
 std::size_t winograd_packed_floats(const ConvolutionShape& shape) {
@@ -478,7 +476,7 @@ std::size_t winograd_input_gradient_floats(const ConvolutionShape& shape) {
 
 void winograd_input_gradient(ThreadPool& pool, const ConvolutionShape& shape, const float* weight,
                              const float* dy, float* dx, float* workspace) {
-  HWY_DYNAMIC_DISPATCH(pack_turned)(pool, shape, weight, workspace);
+  HWY_DYNAMIC_DISPATCH(pack_rotated)(pool, shape, weight, workspace);
   HWY_DYNAMIC_DISPATCH(convolve)(pool, gradient_shape(shape), dy, workspace, dx, {});
 }
 

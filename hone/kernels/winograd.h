@@ -18,9 +18,9 @@
 namespace hone::kernels {
 
 /// Returns "" if these kernels support the convolution and are faster than `convolution`, else why not.
-std::string_view winograd_refusal(const ConvolutionShape& shape);
+std::string_view winograd_unsupported_reason(const ConvolutionShape& shape);
 /// The same for `winograd_input_gradient`.
-std::string_view winograd_input_gradient_refusal(const ConvolutionShape& shape);
+std::string_view winograd_input_gradient_unsupported_reason(const ConvolutionShape& shape);
 
 /// Packs the weight in the layout of the product. `winograd_pack` fills `winograd_packed_floats` floats, aligned to a
 /// cache line.

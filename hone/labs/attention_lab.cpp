@@ -56,15 +56,16 @@ struct FoundAttention {
   TimedAttention of;
   BenchAttentionFields fields;
 
-  const AttentionTimesResult* times(std::string_view dtype, AttentionWay way) const {
+  const AttentionTimesResult* times(std::string_view dtype,
+                                    AttentionImplementation implementation) const {
     for (const AttentionTimesResult& row : fields.times)
-      if (row.dtype == dtype && row.impl == way) return &row;
+      if (row.dtype == dtype && row.impl == implementation) return &row;
     return nullptr;
   }
   // Returns the row in fp32, which runs on every device and in every shape.
-  const AttentionTimesResult& fp32(AttentionWay way) const {
-    const AttentionTimesResult* row = times("fp32", way);
-    HONE_ASSERT(row != nullptr, "no {} attention in fp32", to_string(way));
+  const AttentionTimesResult& fp32(AttentionImplementation implementation) const {
+    const AttentionTimesResult* row = times("fp32", implementation);
+    HONE_ASSERT(row != nullptr, "no {} attention in fp32", to_string(implementation));
     return *row;
   }
   double matrix_bytes(std::string_view dtype) const {
@@ -73,7 +74,7 @@ struct FoundAttention {
   }
   // Returns the memory of the scores, computed from the shape.
   std::int64_t score_bytes(const AttentionTimesResult& row) const {
-    return row.impl == AttentionWay::naive ? std::llround(matrix_bytes(row.dtype)) : 0;
+    return row.impl == AttentionImplementation::naive ? std::llround(matrix_bytes(row.dtype)) : 0;
   }
 };
 
@@ -99,7 +100,7 @@ LabAttentionResult attention_row(const FoundAttention& found, const std::string&
                             .value_bytes = row.value_bytes,
                             .needed_bytes = row.needed_bytes,
                             .relative_difference = row.relative_difference};
-  if (row.impl != AttentionWay::naive) result.speedup = row.speedup;
+  if (row.impl != AttentionImplementation::naive) result.speedup = row.speedup;
   return result;
 }
 
@@ -148,11 +149,12 @@ Table operators_side_by_side(const std::vector<LabOperatorResult>& rows) {
                {"share", "Share"},
                {"call_us", "Per call (µs)"},
                {"moved_bytes", "Memory traffic"}});
-  for (const AttentionWay way : {AttentionWay::naive, AttentionWay::fused}) {
-    const std::string impl(to_string(way));
+  for (const AttentionImplementation implementation :
+       {AttentionImplementation::naive, AttentionImplementation::fused}) {
+    const std::string impl(to_string(implementation));
     LabOperatorResult sum;
     for (const LabOperatorResult& row : rows)
-      if (row.impl == way) {
+      if (row.impl == implementation) {
         sum.calls += row.calls;
         sum.self_ms += row.self_ms;
         sum.moved_bytes += row.moved_bytes;
@@ -160,7 +162,7 @@ Table operators_side_by_side(const std::vector<LabOperatorResult>& rows) {
     table.add_row({impl, "all", absent, sum.calls, absent, real(sum.self_ms, 3), percent(1), absent,
                    bytes(sum.moved_bytes)});
     for (const LabOperatorResult& row : rows)
-      if (row.impl == way)
+      if (row.impl == implementation)
         table.add_row({impl, row.operation, row.kernel ? Cell(*row.kernel) : Cell(absent),
                        row.calls, real(row.self_ms, 3), real(row.self_ms, 3), percent(row.share),
                        real(row.call_us, 1), bytes(row.moved_bytes)});
@@ -260,7 +262,7 @@ Figure speed_figure(const std::vector<FoundAttention>& all) {
   for (const AttentionType& type : kAttentionTypes) {
     Series series{.label = std::string(type.name), .draw = Draw::points, .spread = Spread::bars};
     for (const FoundAttention& found : all) {
-      const AttentionTimesResult* row = found.times(type.name, AttentionWay::fused);
+      const AttentionTimesResult* row = found.times(type.name, AttentionImplementation::fused);
       if (row == nullptr || !row->speedup || !row->speedup->interval) continue;
       series.points.push_back({.x = static_cast<double>(found.of.shape.tokens),
                                .y = row->speedup->value,
@@ -289,9 +291,10 @@ Figure memory_figure(const std::vector<FoundAttention>& all) {
     std::ranges::stable_sort(series.points, {}, &Point::x);
     panel.series.push_back(std::move(series));
   };
-  for (const AttentionWay way : {AttentionWay::naive, AttentionWay::fused})
-    add(std::string(to_string(way)), [&](const FoundAttention& found) {
-      return static_cast<double>(found.fp32(way).needed_bytes);
+  for (const AttentionImplementation implementation :
+       {AttentionImplementation::naive, AttentionImplementation::fused})
+    add(std::string(to_string(implementation)), [&](const FoundAttention& found) {
+      return static_cast<double>(found.fp32(implementation).needed_bytes);
     });
   add("matrix of scores", [](const FoundAttention& found) { return found.matrix_bytes("fp32"); });
   return {.title =
@@ -302,9 +305,9 @@ Figure memory_figure(const std::vector<FoundAttention>& all) {
 
 // Returns "naive 17.0 ms, fused 15.6 ms: 1.17× faster in paired rounds (95% CI 1.08 to 1.19)".
 std::string times_text(const FoundAttention& found) {
-  const AttentionTimesResult& fused = found.fp32(AttentionWay::fused);
+  const AttentionTimesResult& fused = found.fp32(AttentionImplementation::fused);
   return fmt::format("naive {} ms, fused {} ms: {}",
-                     three_digits(found.fp32(AttentionWay::naive).median_ms),
+                     three_digits(found.fp32(AttentionImplementation::naive).median_ms),
                      three_digits(fused.median_ms), paired_speedup_text(fused.speedup.value()));
 }
 
@@ -314,7 +317,7 @@ std::string bytes_text(const std::optional<std::int64_t>& count) {
 
 // Returns the verb: "is" for "1.09× slower", "has" for "no measurable speedup".
 std::string_view speed_verb(const FoundAttention& found) {
-  const Speedup& speedup = found.fp32(AttentionWay::fused).speedup.value();
+  const Speedup& speedup = found.fp32(AttentionImplementation::fused).speedup.value();
   return speedup.shown_faster() || speedup.shown_slower() ? "is" : "has";
 }
 
@@ -326,13 +329,14 @@ std::string texts_text(const FoundAttention& found) {
 
 // Returns "1.09× slower (95% CI 1.06 to 1.16) for 32 texts of 128 tokens".
 std::string speed_clause(const FoundAttention& found) {
-  return fmt::format("{} for {}", speedup_text(found.fp32(AttentionWay::fused).speedup.value()),
+  return fmt::format("{} for {}",
+                     speedup_text(found.fp32(AttentionImplementation::fused).speedup.value()),
                      texts_text(found));
 }
 
 std::string headline_of_attention(const FoundAttention& first, const FoundAttention& last) {
-  const AttentionTimesResult &naive = first.fp32(AttentionWay::naive),
-                             &fused = first.fp32(AttentionWay::fused);
+  const AttentionTimesResult &naive = first.fp32(AttentionImplementation::naive),
+                             &fused = first.fp32(AttentionImplementation::fused);
   const OperationSum before = moving_operations(naive), after = moving_operations(fused);
   std::string text = fmt::format(
       "Besides views, which move no data, naive attention runs {} operations and writes the matrix "
@@ -341,7 +345,8 @@ std::string headline_of_attention(const FoundAttention& first, const FoundAttent
       before.calls, human_bytes(first.matrix_bytes("fp32")),
       after.calls == 1 ? "one" : fmt::format("{}", after.calls), human_bytes(after.moved_bytes),
       human_bytes(before.moved_bytes), first.of.name(),
-      ran_on(first.fields.device, first.fields.threads), speed_verb(first), speed_clause(first));
+      processor_text(first.fields.device, first.fields.threads), speed_verb(first),
+      speed_clause(first));
   if (&last != &first)
     text += fmt::format(
         ", and {}{}",
@@ -376,7 +381,7 @@ std::string why_fused(bool on_host) {
 
 // Returns the share of the naive run, in percent, that passes over the matrix without multiplying.
 double passes_percent(const FoundAttention& found) {
-  const AttentionTimesResult& naive = found.fp32(AttentionWay::naive);
+  const AttentionTimesResult& naive = found.fp32(AttentionImplementation::naive);
   return 100 * (recorded_ms(naive, "scale") + recorded_ms(naive, "softmax")) / recorded_ms(naive);
 }
 
@@ -384,7 +389,7 @@ double passes_percent(const FoundAttention& found) {
 std::string why_times(const std::vector<FoundAttention>& all, const FoundAttention& last) {
   const FoundAttention& first = all.front();
   const auto slower = std::ranges::count_if(all, [](const FoundAttention& found) {
-    return found.fp32(AttentionWay::fused).speedup->shown_slower();
+    return found.fp32(AttentionImplementation::fused).speedup->shown_slower();
   });
   return fmt::format(
       "In recorded naive runs in fp32, scale and softmax took {:.1f}% of the time for {}{}. The "
@@ -400,10 +405,10 @@ std::string why_times(const std::vector<FoundAttention>& all, const FoundAttenti
 
 // Explains a large speedup in fp16: the products of naive attention are slower than in fp32. "" if they are not.
 std::string slow_halves_text(const FoundAttention& found, bool on_host) {
-  const AttentionTimesResult* halves = found.times("fp16", AttentionWay::naive);
+  const AttentionTimesResult* halves = found.times("fp16", AttentionImplementation::naive);
   if (halves == nullptr) return "";
   const double in_halves = recorded_ms(*halves, "matmul"),
-               in_floats = recorded_ms(found.fp32(AttentionWay::naive), "matmul");
+               in_floats = recorded_ms(found.fp32(AttentionImplementation::naive), "matmul");
   if (in_halves <= in_floats) return "";
   return fmt::format(
       " Naive fp16 is a slow baseline: its recorded products took {} ms, those in fp32 {} ms.{}",
@@ -414,7 +419,7 @@ std::string slow_halves_text(const FoundAttention& found, bool on_host) {
 std::string why_types(const FoundAttention& found, bool on_host) {
   std::vector<std::string> differences, speeds;
   for (const AttentionType& type : kAttentionTypes) {
-    const AttentionTimesResult* fused = found.times(type.name, AttentionWay::fused);
+    const AttentionTimesResult* fused = found.times(type.name, AttentionImplementation::fused);
     if (fused == nullptr) continue;
     differences.push_back(
         fmt::format("{} in {}", three_digits(fused->relative_difference.value()), type.name));
@@ -440,11 +445,11 @@ std::string why_device(const OtherDevice& other, bool on_host) {
 LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>& shapes) {
   LabReport report;
   Document& document = report.document;
-  report.arithmetic = "as each row says; sums in fp32";
+  report.arithmetic = "as listed in each row; sums in fp32";
   report.data = "random operands, uniform with variance 1";
   std::vector<FoundAttention> all;
   for (const TimedAttention& one : shapes)
-    all.push_back({one, from_json<BenchAttentionFields>(run.found.at(stage_of(one)))});
+    all.push_back({one, from_json<BenchAttentionFields>(run.results.at(stage_of(one)))});
   AttentionLabFields fields{.overview = overview_of(all, run),
                             .operators = operators_of(all),
                             .published = published_attention()};
@@ -456,16 +461,17 @@ LabReport report_attention(const LabRun& run, const std::vector<TimedAttention>&
                            all, {}, [](const FoundAttention&one) { return one.of.shape.tokens; });
   const bool on_host = run.context.device->host_accessible();
   document.headline = headline_of_attention(first, last);
-  document.key_figures = {{"Time, " + first.of.name(), times_text(first)},
-                          {"Time, " + last.of.name(), times_text(last)},
-                          {"Memory, " + last.of.name(),
-                           fmt::format("naive {}, fused {}; scores alone {}",
-                                       bytes_text(last.fp32(AttentionWay::naive).needed_bytes),
-                                       bytes_text(last.fp32(AttentionWay::fused).needed_bytes),
-                                       human_bytes(last.matrix_bytes("fp32")))}};
+  document.key_figures = {
+      {"Time, " + first.of.name(), times_text(first)},
+      {"Time, " + last.of.name(), times_text(last)},
+      {"Memory, " + last.of.name(),
+       fmt::format("naive {}, fused {}; scores alone {}",
+                   bytes_text(last.fp32(AttentionImplementation::naive).needed_bytes),
+                   bytes_text(last.fp32(AttentionImplementation::fused).needed_bytes),
+                   human_bytes(last.matrix_bytes("fp32")))}};
   document.evidence = fmt::format(
       "Medians of {} or more runs of each implementation in turn, in fp32; random operands. "
-      "Confidence intervals are of ratios of paired runs, in this process alone.",
+      "Confidence intervals are of ratios of paired runs in this process.",
       std::ranges::min(shapes, {}, &TimedAttention::runs).runs);
   report.why = {why_naive(first), why_fused(on_host), why_times(all, last),
                 why_types(first, on_host), why_device(other_device(run.context), on_host)};
@@ -590,7 +596,7 @@ Lab attention_lab(std::function<std::vector<TimedAttention>(Fidelity)> shapes) {
   return {
       .name = "4.2",
       .title = "naive and fused attention",
-      .costs = "quick: half a minute; paper and full: minutes",
+      .costs = "quick: 30 seconds; paper and full: several minutes",
       .question = "How does fused attention differ from naive attention when it runs, and why?",
       .stages =
           [shapes](const LabRun& run, const LabRates& rates) {

@@ -18,7 +18,7 @@ struct TimedAttention {
 /// An implementation of attention, or a device that it was not run on.
 struct LabAttentionResult {
   std::string shape, device, dtype;
-  std::optional<AttentionWay> impl = {};
+  std::optional<AttentionImplementation> impl = {};
   std::optional<double> first_ms = {}, median_ms = {};
   std::optional<Speedup> speedup = {};
   std::optional<double> mean_5 = {}, mean_20 = {}, mean_100 = {};
@@ -29,7 +29,7 @@ struct LabAttentionResult {
 /// The cost of operations in a run.
 struct LabOperatorResult {
   std::string shape, dtype;
-  AttentionWay impl = AttentionWay::naive;
+  AttentionImplementation impl = AttentionImplementation::naive;
   std::string operation;
   std::optional<std::string> kernel = {};
   std::int64_t calls = 0;

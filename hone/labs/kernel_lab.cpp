@@ -59,15 +59,15 @@ LabKernelResult kernel_result(const KernelCheck& check) {
   };
   LabKernelResult result{.kernel = check.kernel,
                          .device = check.device,
-                         .graph = check.asked.graph,
-                         .node = check.asked.node,
-                         .operation = check.asked.text,
-                         .nodes = check.asked.nodes,
+                         .graph = check.operation.graph,
+                         .node = check.operation.node,
+                         .operation = check.operation.text,
+                         .nodes = check.operation.nodes,
                          .refusal = text(check.refusal),
                          .chosen = check.chosen,
                          .built_in = check.built_in,
                          .unchecked = text(check.unchecked)};
-  if (!check.sizes.empty()) result.right = check.is_right();
+  if (!check.sizes.empty()) result.right = check.is_correct();
   for (const KernelAtSizes& at : check.sizes)
     result.sizes.push_back({.batch = at.bindings.at('B'),
                             .tokens = at.bindings.at('S'),
@@ -410,7 +410,7 @@ Section example_section(const std::vector<LabKernelResult>& kernels) {
 }
 
 LabReport report_kernels(const LabRun& run) {
-  const auto found = from_json<KernelChecks>(run.found.at(kChecks));
+  const auto found = from_json<KernelChecks>(run.results.at(kChecks));
   const OtherDevice other = other_device(run.context);
   const Table overview = kernels_overview(found, other);
   write_file(run.folder() / "kernels.csv", to_csv(overview));
@@ -422,7 +422,8 @@ LabReport report_kernels(const LabRun& run) {
   if (!found.kernels.empty()) document.key_figures = key_figures_of(summary_of(found.kernels));
   document.evidence = fmt::format(
       "{} on {}; {} rounds in turn at {} × {} texts and tokens; random operands in fp32; one seed.",
-      found.model, ran_on(found.device, found.threads), found.rounds, found.batch, found.tokens);
+      found.model, processor_text(found.device, found.threads), found.rounds, found.batch,
+      found.tokens);
   report.why = why_of(found);
   document.sections = {
       {"",
@@ -464,7 +465,7 @@ const Fields& fields_of(const KernelError*) {
   using K = KernelError;
   static const Fields fields = describe<K>(
       "kernel_error", "A difference from the reference.",
-      field<&K::largest>("max", "Largest absolute one; null: a result is no number.").or_null(),
+      field<&K::largest>("max", "Largest absolute error; null: a result is NaN.").or_null(),
       field<&K::share>("share", Unit::ratio, "By the largest result of the reference.").or_null());
   return fields;
 }
@@ -472,7 +473,7 @@ const Fields& fields_of(const KernelError*) {
 const Fields& fields_of(const LabKernelErrorResult*) {
   using L = LabKernelErrorResult;
   static const Fields fields = describe<L>(
-      "lab_kernel_error", "How far results are from those of the reference, at one size.",
+      "lab_kernel_error", "Errors of results against the reference, at one size.",
       field<&L::batch>("batch", Unit::examples, "B."),
       field<&L::tokens>("tokens", Unit::tokens, "S."), field<&L::own>("own", "Of the kernel."),
       field<&L::built_in>("built_in", "Of hone's kernel; null: that is the reference."));
@@ -534,7 +535,7 @@ Lab kernel_lab(std::function<KernelCheckJob(Fidelity)> sizes) {
   return {
       .name = "4.4",
       .title = "your own kernel",
-      .costs = "seconds; --plugin FILE gives a kernel, otherwise an example is measured",
+      .costs = "seconds; measures the kernel of --plugin FILE, or else an example",
       .question =
           "How do you add your own kernel, is it correct, and is it faster than the built-in one?",
       .stages =

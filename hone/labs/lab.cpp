@@ -28,7 +28,7 @@ constexpr double kUsualShare = 0.25;
 constexpr double kUsualShareOfGpu = 0.02;  // launching small kernels takes most of the time
 
 void announce(const Context& context, const std::string& text) {
-  if (context.say && !context.progress.quiet) context.say(text);
+  if (context.on_message && !context.progress.quiet) context.on_message(text);
 }
 
 LabStage training_stage(const LabRun& run, const LabRates& rates) {
@@ -76,15 +76,16 @@ std::string about(double seconds) { return clock_text(std::max(1.0, seconds)); }
 // Returns "lab 4.3, quick: about 0:40, up to 120 MiB of memory …", and a line for each stage.
 std::string cost_text(const Lab& lab, const LabJob& job, const std::vector<LabStage>& stages,
                       const LabRun& run) {
-  const LabCost total = total_cost(stages, run.found);
+  const LabCost total = total_cost(stages, run.results);
   std::string text = fmt::format(
-      "lab {}, {}: about {}, up to {} of memory beside the data ({} available) and {} of disk\n",
+      "lab {}, {}: about {}, up to {} of memory in addition to the data ({} available) and {} of "
+      "disk\n",
       lab.name, to_string(job.fidelity), about(total.seconds), human_bytes(total.memory_bytes),
       human_bytes(available_bytes()), human_bytes(total.disk_bytes));
   for (std::size_t i = 0; i < stages.size(); ++i)
     text += fmt::format("  {} {}: {}; about {}{}\n", i + 1, stages[i].name, stages[i].what,
                         about(stages[i].cost.seconds),
-                        run.found.contains(stages[i].name) ? ", done before" : "");
+                        run.results.contains(stages[i].name) ? ", done before" : "");
   text.pop_back();
   return text;
 }
@@ -98,7 +99,7 @@ void take_up(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
   for (const LabStage& stage : stages) {
     if (!path_exists(stage_file(run, stage))) return;
     const Json kept = read_json(stage_file(run, stage));
-    run.found[stage.name] = kept.at("found");
+    run.results[stage.name] = kept.at("found");
     seconds[stage.name] = kept.at("seconds");
   }
 }
@@ -116,7 +117,7 @@ void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& second
   fs::create_directories(run.folder() / kStageFiles);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const LabStage& stage = stages[i];
-    if (run.found.contains(stage.name)) continue;
+    if (run.results.contains(stage.name)) continue;
     stop_if_interrupted();
     announce(run.context,
              fmt::format("{} of {}: {}; about {} left", i + 1, stages.size(), stage.what,
@@ -126,7 +127,7 @@ void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& second
     const double took = steady_seconds() - start;
     seconds[stage.name] = took;
     write_file(stage_file(run, stage), to_document({{"found", found}, {"seconds", took}}));
-    run.found[stage.name] = std::move(found);
+    run.results[stage.name] = std::move(found);
     taken += took;
     estimated += stage.cost.seconds;
   }
@@ -153,7 +154,7 @@ Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
     table.add_row({stage.name, stage.what, real(stage.cost.seconds, 1),
                    real(seconds.at(stage.name).get<double>(), 1),
                    bytes(static_cast<std::int64_t>(stage.cost.memory_bytes))});
-  return {"Cost", {PageTable{table, "Predictions were made before the work began."}}, true};
+  return {"Cost", {PageTable{table, "The costs were estimated before the lab ran."}}, true};
 }
 
 JobResult lab_result(const Lab& lab, const LabRun& run, LabReport found,
@@ -202,7 +203,7 @@ const Fields& fields_of(const LabCost*) {
       "lab_cost", "Estimated cost of a stage.",
       field<&L::seconds>("seconds", Unit::seconds, "Time."), omitted<&L::memory_bytes>(),
       omitted<&L::disk_bytes>(),
-      field<&L::whole_memory_bytes>("memory_bytes", Unit::bytes, "Memory beside the data."),
+      field<&L::whole_memory_bytes>("memory_bytes", Unit::bytes, "Memory in addition to the data."),
       field<&L::whole_disk_bytes>("disk_bytes", Unit::bytes,
                                   "Space on the disk, some of it for a while."));
   return fields;
@@ -213,7 +214,7 @@ const Fields& fields_of(const LabStageResult*) {
   static const Fields fields =
       describe<L>("lab_stage", "A stage of a lab.", field<&L::stage>("stage", "Its name."),
                   field<&L::what>("what", "What it does."),
-                  field<&L::estimated>("estimated", "Its cost, estimated before the work began."),
+                  field<&L::estimated>("estimated", "Its cost, estimated before the lab ran."),
                   field<&L::seconds>("seconds", Unit::seconds, "Time that it took."));
   return fields;
 }
@@ -226,7 +227,7 @@ const Fields& fields_of(const LabFields*) {
       field<&L::fidelity>("fidelity", "How much of it was run."),
       field<&L::seed>("seed", "Seed of order, dropout and fresh weights."),
       field<&L::seeds>("seeds", Unit::seeds, "Number of seeds."),
-      field<&L::question>("question", "What it answers."),
+      field<&L::question>("question", "The question that the lab answers."),
       field<&L::summary>("summary", "The result in a sentence or two."),
       field<&L::why>("why", "Paragraphs that explain the result."),
       field<&L::notes>("notes", "Substitutions and warnings, and figures that were not drawn."),
@@ -273,7 +274,7 @@ const Fields& fields_of(const LabRowResult*) {
   using L = LabRowResult;
   static const Fields fields = describe<L>("lab_row", "A lab.", field<&L::lab>("lab", "Its name."),
                                            field<&L::title>("title", "What it measures."),
-                                           field<&L::costs>("costs", "What it takes to run."));
+                                           field<&L::costs>("costs", "The cost of a run."));
   return fields;
 }
 
@@ -329,13 +330,13 @@ JobResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   const std::vector<LabStage> stages = stages_of(lab, run, measured_rates(context));
   Json seconds = Json::object();
   take_up(run, stages, seconds);
-  if (run.found.contains("train")) open_trained(*subject, output, context);
+  if (run.results.contains("train")) open_trained(*subject, output, context);
   announce(context, cost_text(lab, job, stages, run));
   predict_memory(static_cast<double>(resident_bytes()) +
-                 total_cost(stages, run.found).memory_bytes);
+                 total_cost(stages, run.results).memory_bytes);
   work_through(run, stages, seconds);
   LabReport found = lab.report(run);
-  tell_warnings(context, found.document.notes);
+  print_warnings(context, found.document.notes);
   JobResult result = lab_result(lab, run, std::move(found), stage_results(stages, seconds));
   result.document.sections.push_back(cost_section(stages, seconds));
   write_report(result, job.invocation, output.path(), context);

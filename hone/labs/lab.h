@@ -37,9 +37,9 @@ struct LabJob {
 /// The state of a running lab, shared by its stages.
 struct LabRun {
   const LabJob& job;
-  LabSubject* subject;          ///< null: the lab uses no texts
-  OutputFolder& output;         ///< temporary folder, which becomes the output at the end
-  Json found = Json::object();  ///< results of the previous stages, by name
+  LabSubject* subject;            ///< null: the lab uses no texts
+  OutputFolder& output;           ///< temporary folder, which becomes the output at the end
+  Json results = Json::object();  ///< results of the previous stages, by name
   Context& context;
 
   const fs::path& folder() const { return output.path(); }

@@ -49,7 +49,7 @@ float bf16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t
 // Returns what a pair of scale and byte decodes to instead of m 2^(scale - 133); empty if it decodes to that.
 std::string exception_of(int mantissa, int scale) {
   const float value =
-      bf16_value(kernels::spell_mxint(kBits, mantissa, static_cast<std::uint8_t>(scale)).mase);
+      bf16_value(kernels::decompose_mxint(kBits, mantissa, static_cast<std::uint8_t>(scale)).mase);
   const double expected = std::ldexp(mantissa, scale - 133);
   if (static_cast<double>(value) == expected) return "";
   if (scale == 255) return "scale 255: infinity or NaN, as the fields of bfloat16 say";
@@ -91,7 +91,7 @@ Figure speed_figure(const std::vector<DequantizeTimes>& times, const BenchDequan
       for (const Point& point : series.points) most = std::max(most, point.y);
   for (Panel* panel : {&speed, &moved}) panel->y.range = Range{0, 1.05 * most};
   return {.title = fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more",
-                               ran_on(found.device, found.threads),
+                               processor_text(found.device, found.threads),
                                std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {speed, moved},
           .width = 1000};
@@ -103,7 +103,7 @@ Figure share_figure(const std::vector<DequantizeTimes>& times, const BenchDequan
                             [](const DequantizeTimes& t) { return 100 * t.share_of_bandwidth(); });
   share.references = {{100, "as fast as moving them"}};
   return {.title = fmt::format("Share of bandwidth on {}; best of {} runs and more",
-                               ran_on(found.device, found.threads),
+                               processor_text(found.device, found.threads),
                                std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
           .panels = {share}};
 }
@@ -122,7 +122,7 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
   return PageFigure{.svg = read_file(folder / (std::string(drawn.stem) + ".svg")),
                     .narrow_svg = "",
                     .description = drawn.caption,
-                    .caption = fmt::format("{}; hone's chunks beside it. Draw other arrays with "
+                    .caption = fmt::format("{}, and the chunks of hone. Draw other arrays with "
                                            "hone bench dequantize --elements N --group G --figure "
                                            "tiles",
                                            drawn.caption),
@@ -130,7 +130,7 @@ Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
 }
 
 // Describes the element of the branch that subtracts the bias; "" if the array has none.
-std::string example_text(const std::vector<SpelledElement>& spelled) {
+std::string example_text(const std::vector<DecodedElement>& spelled) {
   for (const auto& [index, e] : spelled)
     if (e.subtracts_bias)
       return fmt::format(
@@ -198,7 +198,7 @@ Section speed_section(const std::vector<DequantizeTimes>& times, const BenchDequ
                        "and median of at least {} runs, in turn with a copy. {} Tiles, grid and "
                        "calls are those of the original's GPU kernel, from the shape. Calls: "
                        "launches that it needs, more than one for very many groups.",
-                       ran_on(found.device, found.threads),
+                       processor_text(found.device, found.threads),
                        std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
                        decoding_text(times.front()))},
        figure_block(share_figure(times, found), folder / "decode_share",
@@ -234,7 +234,7 @@ std::vector<DecodeException> decode_exceptions() {
 }
 
 LabDecodeResult decode_result(const LabRun& run) {
-  return {from_json<BenchDequantizeFields>(run.found.at("decode")), decode_exceptions()};
+  return {from_json<BenchDequantizeFields>(run.results.at("decode")), decode_exceptions()};
 }
 
 LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
@@ -245,12 +245,12 @@ LabPart decode_part(const LabDecodeResult& found, const LabRun& run) {
   part.sections = {
       {"Decoding one element",
        // All arrays have the same first codes and first scale, so these elements are also the drawn ones.
-       {PageTable{spelled_table(spelled_of(found.bench)),
+       {PageTable{decoded_table(decoded_elements(found.bench)),
                   "Two elements that the drawing of tiles and threads names, one of each branch; "
                   "bfloat16 as sign, exponent and fraction."},
         Paragraph{fmt::format("{}Of the {} pairs of a scale and a byte, {} decode to exactly m · "
                               "2^(E − 133).",
-                              example_text(spelled_of(found.bench)), grouped(256 * 256),
+                              example_text(decoded_elements(found.bench)), grouped(256 * 256),
                               grouped(found.exceptions.front().pairs))}}},
       {"Tiles and threads",
        {tiles_block(kFullTiles, folder, part.notes), Paragraph{tiles_details()}}},

@@ -35,7 +35,7 @@ std::optional<std::string> decode_ms(const LabDecodeResult& decode, std::int64_t
   for (const DecodeTimesResult& row : decode.bench.times)
     if (row.elements == elements && row.group == group)
       return fmt::format("{:.{}f} ms on {}", row.min_ms, row.min_ms < 10 ? 2 : 1,
-                         ran_on(decode.bench.device, decode.bench.threads));
+                         processor_text(decode.bench.device, decode.bench.threads));
   return std::nullopt;
 }
 
@@ -84,13 +84,13 @@ LabReport report_of(const LabRun& run) {
   Mxint8LabFields fields{
       .subject = subject_result(subject.name, subject.data.identity, subject.data.measured),
       .memory = memory_results(run),
-      .sensitivity = from_json<LabSensitivityResult>(run.found.at(kSensitivityStage)),
-      .products = from_json<LabProductsResult>(run.found.at(kProductsStage)),
+      .sensitivity = from_json<LabSensitivityResult>(run.results.at(kSensitivityStage)),
+      .products = from_json<LabProductsResult>(run.results.at(kProductsStage)),
       .decode = decode_result(run)};
   fields.published = published_results(fields);
   LabReport report;
   Document& document = report.document;
-  report.arithmetic = "fp32, packed and native, as each table says";
+  report.arithmetic = "fp32, packed and native, as listed in each table";
   for (LabPart part :
        {product_part(fields.sensitivity, fields.products, run), decode_part(fields.decode, run),
         memory_part(fields.memory, run), published_part(fields.published)}) {
@@ -107,7 +107,7 @@ LabReport report_of(const LabRun& run) {
       "{}, {}; latency of {} texts of {} tokens on {}, {} runs in turn; weights counted to the "
       "byte; one seed.",
       capitalized(subject.name), name_and_size(subject.data.measured), fields.products.batch,
-      fields.products.tokens, ran_on(fields.products.device, fields.products.threads),
+      fields.products.tokens, processor_text(fields.products.device, fields.products.threads),
       fields.products.timed_runs);
   report.results = results_of(std::move(fields));
   return report;
@@ -119,8 +119,9 @@ const Fields& fields_of(const Mxint8LabFields*) {
   using M = Mxint8LabFields;
   static const Fields fields = describe<M>(
       "lab", "MXINT8: decoding, memory, products.", inlined<&M::subject>(), inlined<&M::lab>(),
-      field<&M::memory>("memory", "What packing saves, of the model's shape and made-up ones."),
-      field<&M::sensitivity>("sensitivity", "Each linear layer alone."),
+      field<&M::memory>("memory",
+                        "Savings of packing, for the model's shape and synthetic shapes."),
+      field<&M::sensitivity>("sensitivity", "Each linear layer in MXINT8, the others in fp32."),
       field<&M::products>("products", "fp32, W8A16, W8A8 and mixed."),
       field<&M::decode>("decode", "Elements, and how fast they are decoded."),
       field<&M::published>("published", "Numbers that others have published."));
@@ -128,25 +129,26 @@ const Fields& fields_of(const Mxint8LabFields*) {
 }
 
 Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes) {
-  return {.name = "4.3",
-          .title = "MXINT8: products, decoding, memory",
-          .costs =
-              "quick: a minute or two; paper and full: some minutes, 8 GiB of memory and 5 of "
-              "disk, as they run a model of 758 million parameters",
-          .question =
-              "How does MXINT8 help custom hardware, how is it decoded, and why does it not save "
-              "86.7% of the memory?",
-          .stages =
-              [sizes](const LabRun& run, const LabRates& rates) {
-                const Mxint8Sizes size = sizes(run.job.fidelity);
-                std::vector<LabStage> stages = {decode_stage(size.decode, rates)};
-                for (LabStage& stage : memory_stages(run, size.shapes))
-                  stages.push_back(std::move(stage));
-                for (LabStage& stage : product_stages(run, size.products, rates))
-                  stages.push_back(std::move(stage));
-                return stages;
-              },
-          .report = report_of};
+  return {
+      .name = "4.3",
+      .title = "MXINT8: decoding, memory and products",
+      .costs =
+          "quick: 1 to 2 minutes; paper and full: several minutes, 8 GiB of memory and 5 GiB of "
+          "disk, because they run a model of 758 million parameters",
+      .question =
+          "How does MXINT8 help custom hardware, how is it decoded, and why does it not save "
+          "86.7% of the memory?",
+      .stages =
+          [sizes](const LabRun& run, const LabRates& rates) {
+            const Mxint8Sizes size = sizes(run.job.fidelity);
+            std::vector<LabStage> stages = {decode_stage(size.decode, rates)};
+            for (LabStage& stage : memory_stages(run, size.shapes))
+              stages.push_back(std::move(stage));
+            for (LabStage& stage : product_stages(run, size.products, rates))
+              stages.push_back(std::move(stage));
+            return stages;
+          },
+      .report = report_of};
 }
 
 Lab mxint8_lab() { return mxint8_lab(usual_sizes); }

@@ -72,14 +72,14 @@ class TakenMemory {
   explicit TakenMemory(Device& device) : gpu_(gpu_of(device)) {
     if (gpu_ != nullptr) {
       before_ = static_cast<std::int64_t>(gpu_->held_bytes());
-      gpu_->begin_most_held();
+      gpu_->reset_peak_held();
       return;
     }
     ::malloc_trim(0);  // returns freed memory to the system, so that its reuse is counted
     before_ = static_cast<std::int64_t>(resident_bytes());
   }
   std::int64_t bytes() const {
-    const std::uint64_t now = gpu_ != nullptr ? gpu_->most_held_bytes() : resident_bytes();
+    const std::uint64_t now = gpu_ != nullptr ? gpu_->peak_held_bytes() : resident_bytes();
     return static_cast<std::int64_t>(now) - before_;
   }
 
@@ -138,7 +138,7 @@ std::vector<Fp32Parameter> fp32_parameters(const Model& packed) {
 
 // Returns the name of the word embedding table, and the width of its rows.
 std::pair<std::string, std::int64_t> word_table(const Model& model) {
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   for (const std::string& name : table_parameters(graph)) {
     const Sizes sizes = resolve(graph.find(name)->types()[0].shape, {});
     if (sizes[0] == model.facts.limits.vocabulary) return {name, sizes[1]};
@@ -178,10 +178,10 @@ LabPackingResult packed_by(const PackingRule& rule, const fs::path& scratch, boo
                            Context& context) {
   Model model = load_model(scratch / kFloatFolder, context.library.ops, context.library.formats, 0);
   CompressOptions options;
-  options.plan = resolve(recipe_of(rule, context.library.formats), plain_graph(model));
+  options.plan = resolve(recipe_of(rule, context.library.formats), unquantized_graph(model));
   model = compress(model, {}, options, context);
   transform(model, "pack", context.session());
-  const fs::path folder = scratch / word_of(rule.weights);
+  const fs::path folder = scratch / enum_name(rule.weights);
   fs::create_directories(folder);
   save_model(model, folder);
   LabPackingResult found{
@@ -222,9 +222,9 @@ LabMemoryResult study_shape(const ModelShape& shape, LabRun& run) {
     progress.update(++done);
   };
   add_process("fp32", kFloatFolder, false);
-  const std::string_view linear = word_of(PackedWeights::linear_layers);
+  const std::string_view linear = enum_name(PackedWeights::linear_layers);
   add_process("packed, linear layers only", linear, false);
-  add_process("packed, embedding tables too", word_of(PackedWeights::embedding_tables), false);
+  add_process("packed, embedding tables too", enum_name(PackedWeights::embedding_tables), false);
   add_process("packed, linear layers only, each decoded as a whole", linear, true);
   progress.finish();
   if (is_own) found.vocabulary = vocabulary_use(*run.subject);
@@ -245,8 +245,8 @@ LabStage shape_stage(const ModelShape& shape, double float_bytes) {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(PackedWeights) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(PackedWeights) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(PackedWeights::linear_layers), "linear_layers"},
       {static_cast<int>(PackedWeights::embedding_tables), "embedding_tables"}};
   return kWords;
@@ -315,13 +315,13 @@ const Fields& fields_of(const LabVocabularyResult*) {
 const Fields& fields_of(const LabMemoryResult*) {
   using L = LabMemoryResult;
   static const Fields fields = describe<L>(
-      "lab_memory", "What packing saves of one shape of models, with fresh weights.",
+      "lab_memory", "Savings of packing for one model shape, with fresh weights.",
       field<&L::shape>("shape", "Its name; model: that of the lab's model."),
       field<&L::what>("what", "The same for people."),
       field<&L::device>("device", "The device that ran it."),
       field<&L::threads>("threads", "Threads that were used."),
       field<&L::parameters>("parameters", "Number of elements."),
-      field<&L::rules>("rules", "Ways to choose which weights are packed."),
+      field<&L::rules>("rules", "Rules for which weights are packed."),
       field<&L::processes>("processes", "Processes that load the weights and read one text."),
       field<&L::vocabulary>("vocabulary",
                             "Which words are ever read; null unless of the lab's model."));
@@ -330,16 +330,16 @@ const Fields& fields_of(const LabMemoryResult*) {
 
 std::vector<LabMemoryResult> memory_results(const LabRun& run) {
   std::vector<LabMemoryResult> shapes;
-  for (const auto& [stage, found] : run.found.items())
+  for (const auto& [stage, found] : run.results.items())
     if (stage.starts_with(kStages)) shapes.push_back(from_json<LabMemoryResult>(found));
   return shapes;
 }
 
 ModelShape made_up_shape(const std::string& name) {
   if (name == "bert-tiny")
-    return {name, "bert-tiny: 2 layers of 128, 30,522 tokens", fresh_facts("tiny")};
+    return {name, "bert-tiny: 2 layers of 128, 30,522 tokens", new_model_facts("tiny")};
   if (name == "bert-base")
-    return {name, "BERT-base: 12 layers of 768, 30,522 tokens", fresh_facts("base")};
+    return {name, "BERT-base: 12 layers of 768, 30,522 tokens", new_model_facts("base")};
   user_check(name == "deberta-xlarge-size",
              "'{}' is no made-up shape; there are bert-tiny, bert-base, deberta-xlarge-size", name);
   // DeBERTa's 48 layers have 14 H^2 elements each in linear layers, because positions have projections of their own;
@@ -364,9 +364,9 @@ std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::st
     const double available = std::min(
         available_bytes(), of_device ? static_cast<double>(*of_device) : available_bytes());
     if (stage.cost.memory_bytes <= available) return stages.push_back(std::move(stage));
-    tell_notes(run.context,
-               {fmt::format("left out: {} takes about {}, and {} is available", shape.name,
-                            human_bytes(stage.cost.memory_bytes), human_bytes(available))});
+    print_notes(run.context,
+                {fmt::format("skipped: {} needs about {}, but only {} is available", shape.name,
+                             human_bytes(stage.cost.memory_bytes), human_bytes(available))});
   };
   add({kOwnShape, "the model's own shape", run.subject->source.model.facts});
   for (const std::string& name : shapes) add(made_up_shape(name));

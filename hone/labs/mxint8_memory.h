@@ -32,7 +32,7 @@ enum class PackedWeights : std::uint8_t {
   linear_layers,     ///< all linear layers but the classifier
   embedding_tables,  ///< embedding tables too, and the classifier
 };
-std::span<const EnumWord> enum_words(PackedWeights);
+std::span<const EnumName> enum_names(PackedWeights);
 /// Returns a readable name.
 std::string_view to_string(PackedWeights weights);
 

@@ -275,12 +275,13 @@ Section account_section(const LabMemoryResult& shape, bool has_figure, const fs:
           was_on_gpu(shape)
               ? "Resident is the maximum of GPU memory that tensors took until the end of the "
                 "first run, of " +
-                    ran_on(shape.device, shape.threads) + "."
+                    processor_text(shape.device, shape.threads) + "."
           : is_measurable(shape)
               ? "Other memory is what the process took besides. Rows of packed tables that the "
                 "text "
                 "does not read are not loaded from the file."
-              : "Resident memory is not shown: the model is small beside the memory of the program "
+              : "Resident memory is not shown: the model is small compared with the memory of the "
+                "program "
                 "itself.")});
   section.blocks.push_back(Paragraph{transient_text(shape)});
   if (shape.vocabulary) section.blocks.push_back(Paragraph{vocabulary_text(*shape.vocabulary)});
@@ -360,7 +361,7 @@ LabPart memory_part(const std::vector<LabMemoryResult>& shapes, const LabRun& ru
     part.sections.push_back(
         {"Memory of processes",
          {figure_block(process_figure(measurable), folder / "memory_process",
-                       "Resident memory of processes, a bar for each way to store the weights",
+                       "Resident memory of processes, a bar for each storage of the weights",
                        part.notes)},
          /*folded=*/true});
   part.sections.push_back(

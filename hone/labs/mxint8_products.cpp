@@ -31,35 +31,35 @@ constexpr double kSensitiveShare = 0.5;
 
 // ---- how a linear layer multiplies
 
-LayerFormats formats_of(LinearWay way, const FormatTable& formats) {
+LayerFormats formats_of(LinearMode mode, const FormatTable& formats) {
   LayerFormats chosen;
-  if (way == LinearWay::float32) return chosen;
+  if (mode == LinearMode::float32) return chosen;
   chosen.weight = parse_format(fmt::format("mxint(bits=8,block={})", kLabBlock), formats);
-  if (way == LinearWay::codes) chosen.input = native_input(*chosen.weight, formats);
+  if (mode == LinearMode::codes) chosen.input = native_input(*chosen.weight, formats);
   return chosen;
 }
 
 std::vector<const Node*> linears_of(const Graph& graph) {
   std::vector<const Node*> linears;
   for (const Node* node : graph.of_kind(NodeKind::operation))
-    if (node->is(kUsualLayer)) linears.push_back(node);
+    if (node->is(kDefaultLayer)) linears.push_back(node);
   return linears;
 }
 
-LinearWays all_in(LinearWay way, const Graph& graph) {
-  LinearWays ways;
-  for (const Node* linear : linears_of(graph)) ways[linear->name()] = way;
-  return ways;
+LinearModes all_in(LinearMode mode, const Graph& graph) {
+  LinearModes modes;
+  for (const Node* linear : linears_of(graph)) modes[linear->name()] = mode;
+  return modes;
 }
 
 // Returns the packed model with its linear layers in these ways, by rounding only.
-Model packed_as(const Model& model, const LinearWays& ways, Context& context) {
+Model packed_as(const Model& model, const LinearModes& modes, Context& context) {
   CompressOptions options;
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   for (const Node* linear : linears_of(graph)) {
-    const LinearWay way = ways.at(linear->name());
-    if (way != LinearWay::float32)
-      options.plan.emplace_back(linear->name(), formats_of(way, context.library.formats));
+    const LinearMode mode = modes.at(linear->name());
+    if (mode != LinearMode::float32)
+      options.plan.emplace_back(linear->name(), formats_of(mode, context.library.formats));
   }
   if (options.plan.empty()) return model;
   Model packed = compress(model, {}, options, context);
@@ -112,16 +112,16 @@ std::vector<std::vector<double>> product_times(const ProductShape& shape, std::i
                                       ParameterRole::weight, true);
   const Value b =
       graph.add_parameter("b", {DType::f32, {Dim(shape.outputs)}}, ParameterRole::bias, true);
-  graph.set_output("y", graph.add(kUsualLayer, {x, w, b}, {}, "product"));
+  graph.set_output("y", graph.add(kDefaultLayer, {x, w, b}, {}, "product"));
   ParameterStore store;
   store.set("w", normal_tensor({shape.outputs, shape.inputs}, "weights of lab 4.3"));
   store.set("b", Tensor::zeros(DType::f32, {shape.outputs}));
   Race race(context);
-  for (const LinearWay way : {LinearWay::float32, LinearWay::weight_only, LinearWay::codes}) {
+  for (const LinearMode mode : {LinearMode::float32, LinearMode::weight_only, LinearMode::codes}) {
     Graph own = graph;
     ParameterStore parameters = store;
-    if (way != LinearWay::float32) {
-      quantize(own, {{"product", formats_of(way, context.library.formats)}});
+    if (mode != LinearMode::float32) {
+      quantize(own, {{"product", formats_of(mode, context.library.formats)}});
       pack_weights(own, parameters, context.pool);
     }
     race.add(std::move(own), parameters.on(*context.device));
@@ -150,8 +150,8 @@ EncodedSet first_texts(const EncodedSet& set, std::int64_t count) {
 LabSensitivityResult study_linears(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
   const Model& model = run.subject->source.model;
-  const Graph graph = plain_graph(model);
-  const ChoicePart part = choice_part(run.subject->data);
+  const Graph graph = unquantized_graph(model);
+  const ChoiceSplit part = choice_split(run.subject->data);
   const EncodedSet texts = first_texts(part.examples, sizes.sensitivity_examples);
   const Measurement parent =
       measure(model, texts, kEvalBatch, context, "fp32", ProgressEnd::vanishes);
@@ -161,9 +161,9 @@ LabSensitivityResult study_linears(LabRun& run, const ProductSizes& sizes) {
   Progress progress("linear layers", std::ssize(linears),
                     {.unit = "layers", .end = ProgressEnd::vanishes, .output = context.progress});
   for (const Node* linear : linears) {
-    LinearWays ways = all_in(LinearWay::float32, graph);
-    ways[linear->name()] = LinearWay::codes;
-    const Model alone = packed_as(model, ways, context);
+    LinearModes modes = all_in(LinearMode::float32, graph);
+    modes[linear->name()] = LinearMode::codes;
+    const Model alone = packed_as(model, modes, context);
     const Measurement after =
         measure(alone, texts, kEvalBatch, context, linear->name(), ProgressEnd::vanishes);
     const TaskComparison comparison = compare(parent.view(), after.view(), truth_of(texts));
@@ -198,12 +198,12 @@ double error_of(const LabLinearResult& layer) {
 
 }  // namespace
 
-std::string_view to_string(LinearWay way) {
+std::string_view to_string(LinearMode mode) {
   constexpr std::string_view kNames[] = {"fp32", "W8A16", "W8A8"};
-  return kNames[static_cast<std::size_t>(way)];
+  return kNames[static_cast<std::size_t>(mode)];
 }
 
-LinearWays mixed_ways(const LabSensitivityResult& sensitivity) {
+LinearModes mixed_modes(const LabSensitivityResult& sensitivity) {
   std::vector<const LabLinearResult*> layers;
   double whole = 0;
   for (const LabLinearResult& layer : sensitivity.layers) {
@@ -212,17 +212,17 @@ LinearWays mixed_ways(const LabSensitivityResult& sensitivity) {
   }
   std::ranges::stable_sort(layers, std::greater(),
                            [](const LabLinearResult* layer) { return error_of(*layer); });
-  LinearWays ways;
+  LinearModes modes;
   double counted = 0;
   for (const LabLinearResult* layer : layers) {
     const bool sensitive = counted < kSensitiveShare * whole;
     const bool slower = layer->w8a8_speedup_interval.high < 1;  // shown by the interval
-    ways[layer->layer] = slower      ? LinearWay::float32
-                         : sensitive ? LinearWay::weight_only
-                                     : LinearWay::codes;
+    modes[layer->layer] = slower      ? LinearMode::float32
+                          : sensitive ? LinearMode::weight_only
+                                      : LinearMode::codes;
     counted += error_of(*layer);
   }
-  return ways;
+  return modes;
 }
 
 namespace {
@@ -231,14 +231,14 @@ namespace {
 
 struct ProductModel {
   const char* name;
-  LinearWays ways;
+  LinearModes modes;
 };
 
 std::vector<ProductModel> models_of(const Graph& graph, const LabSensitivityResult& sensitivity) {
-  return {{"fp32", all_in(LinearWay::float32, graph)},
-          {"W8A16", all_in(LinearWay::weight_only, graph)},
-          {"W8A8", all_in(LinearWay::codes, graph)},
-          {"mixed", mixed_ways(sensitivity)}};
+  return {{"fp32", all_in(LinearMode::float32, graph)},
+          {"W8A16", all_in(LinearMode::weight_only, graph)},
+          {"W8A8", all_in(LinearMode::codes, graph)},
+          {"mixed", mixed_modes(sensitivity)}};
 }
 
 /// Counts of what the linear layers of a run do; each operand is moved once.
@@ -248,7 +248,7 @@ struct ProductCounts {
 
 // `native`: codes are multiplied directly. Otherwise inputs are rounded first, and the values of the codes are
 // multiplied.
-ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindings& bindings,
+ProductCounts counts_of(const Graph& graph, const LinearModes& modes, const Bindings& bindings,
                         bool native) {
   ProductCounts all;
   for (const Node* linear : linears_of(graph)) {
@@ -256,18 +256,18 @@ ProductCounts counts_of(const Graph& graph, const LinearWays& ways, const Bindin
     const auto m = static_cast<double>(rows), n = static_cast<double>(outputs),
                k = static_cast<double>(inputs), blocks = std::ceil(k / kLabBlock);
     all.bytes += 4 * m * (k + n);
-    switch (ways.at(linear->name())) {
-      case LinearWay::float32:
+    switch (modes.at(linear->name())) {
+      case LinearMode::float32:
         all.bytes += 4 * n * k;
         all.float_macs += m * n * k;
         break;
-      case LinearWay::weight_only:
+      case LinearMode::weight_only:
         all.bytes += n * (k + blocks);
         all.float_macs += m * n * k;
         all.conversions += n * k;
         all.scale_operations += n * k;
         break;
-      case LinearWay::codes:
+      case LinearMode::codes:
         all.bytes += n * (k + blocks);
         if (native) {
           all.integer_macs += m * n * k;
@@ -301,12 +301,12 @@ LabLogitsResult output_errors(const Measurement& parent, const Measurement& mode
 LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
   Context& context = run.context;
   const Model& model = run.subject->source.model;
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   const EncodedSet& texts = run.subject->data.test;
   const Bindings bindings = {{'B', sizes.batch}, {'S', sizes.tokens}};
   const double all_macs = cost(graph, bindings).flops / 2;
   const double linear_macs =
-      counts_of(graph, all_in(LinearWay::float32, graph), bindings, false).float_macs;
+      counts_of(graph, all_in(LinearMode::float32, graph), bindings, false).float_macs;
   Race race(context);
   LabProductsResult found{
       .batch = sizes.batch,
@@ -316,9 +316,9 @@ LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
       .threads = context.pool.threads(),
       .other_multiply_adds = static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))};
   std::optional<Measurement> parent;
-  const auto sensitivity = from_json<LabSensitivityResult>(run.found.at(kSensitivityStage));
-  for (const auto& [name, ways] : models_of(graph, sensitivity)) {
-    const Model variant = packed_as(model, ways, context);
+  const auto sensitivity = from_json<LabSensitivityResult>(run.results.at(kSensitivityStage));
+  for (const auto& [name, modes] : models_of(graph, sensitivity)) {
+    const Model variant = packed_as(model, modes, context);
     Measurement measured = measure(variant, texts, kEvalBatch, context, name);
     const std::string_view arithmetic =
         arithmetic_of_run(forward_graph(variant), context.session());
@@ -333,7 +333,7 @@ LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
     } else {
       parent = measured;
     }
-    const ProductCounts counts = counts_of(graph, ways, bindings, arithmetic == kNative);
+    const ProductCounts counts = counts_of(graph, modes, bindings, arithmetic == kNative);
     LabProductModelResult result{
         .measured = measured_model(row, run.subject->source.model.facts.labels),
         .logits = output_errors(*parent, measured),
@@ -343,10 +343,10 @@ LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
         .float_multiply_adds = static_cast<std::int64_t>(counts.float_macs),
         .scale_operations = static_cast<std::int64_t>(counts.scale_operations),
         .conversions = static_cast<std::int64_t>(counts.conversions)};
-    for (const LinearWay way : {LinearWay::float32, LinearWay::weight_only, LinearWay::codes})
+    for (const LinearMode mode : {LinearMode::float32, LinearMode::weight_only, LinearMode::codes})
       result.linear_layers.emplace_back(
-          to_string(way),
-          std::ranges::count(ways, way, [](const auto& one) { return one.second; }));
+          to_string(mode),
+          std::ranges::count(modes, mode, [](const auto& one) { return one.second; }));
     found.models.push_back(std::move(result));
     race.add(forward_graph(variant), variant.parameters.on(*context.device));
   }
@@ -366,19 +366,21 @@ LabProductsResult study_models(LabRun& run, const ProductSizes& sizes) {
 const Fields& fields_of(const LabLinearResult*) {
   using L = LabLinearResult;
   static const Fields fields = describe<L>(
-      "lab_linear", "A linear layer alone in MXINT8. Times are medians of runs in turn.",
+      "lab_linear",
+      "A linear layer in MXINT8, with the others in fp32. Times are medians of alternating runs.",
       field<&L::layer>("layer", "Its name."),
       field<&L::rows>("rows", Unit::rows, "Of its input in a timed run."),
       field<&L::outputs>("outputs", "Columns of its result."),
       field<&L::inputs>("inputs", "Elements that each of them sums over."),
       field<&L::margin_snr_db>("margin_snr_db", Unit::decibels,
-                               "With it alone in W8A8; null: no margin differs.")
+                               "With only this layer in W8A8; null: no margin differs.")
           .or_null(),
       field<&L::fp32_ms>("fp32_ms", Unit::milliseconds, "The product in fp32."),
       field<&L::w8a16_ms>("w8a16_ms", Unit::milliseconds, "Packed weights by fp32 inputs."),
       field<&L::w8a8_ms>("w8a8_ms", Unit::milliseconds, "Codes by codes."),
-      field<&L::w8a8_speedup>("w8a8_speedup", Unit::ratio,
-                              "Median ratio of fp32's time to this one's in turn."),
+      field<&L::w8a8_speedup>(
+          "w8a8_speedup", Unit::ratio,
+          "Median ratio of the fp32 time to the W8A8 time, in alternating runs."),
       field<&L::w8a8_speedup_interval>(
           "w8a8_speedup_interval",
           "Its interval of at least 95%, by the sign test; below 1 the layer stays in fp32."));
@@ -387,11 +389,11 @@ const Fields& fields_of(const LabLinearResult*) {
 
 const Fields& fields_of(const LabSensitivityResult*) {
   using L = LabSensitivityResult;
-  static const Fields fields =
-      describe<L>("lab_sensitivity", "Each linear layer alone with weights and inputs in MXINT8.",
-                  field<&L::split>("split", "Split that it was evaluated on."),
-                  field<&L::examples>("examples", Unit::examples, "How many of it."),
-                  field<&L::layers>("layers", "In the order of the graph."));
+  static const Fields fields = describe<L>(
+      "lab_sensitivity", "Each linear layer with weights and inputs in MXINT8, the others in fp32.",
+      field<&L::split>("split", "Split that it was evaluated on."),
+      field<&L::examples>("examples", Unit::examples, "How many of it."),
+      field<&L::layers>("layers", "In the order of the graph."));
   return fields;
 }
 
@@ -410,9 +412,9 @@ const Fields& fields_of(const LabProductModelResult*) {
   using L = LabProductModelResult;
   static const Fields fields = describe<L>(
       "lab_product_model",
-      "A model, and what its linear layers do in one timed run. The models took turns.",
+      "A model, and the operations of its linear layers in one timed run. The models ran in turn.",
       inlined<&L::measured>(), field<&L::logits>("logits", "Its outputs against those of fp32."),
-      field<&L::linear_layers>("linear_layers", "How many multiply in which way."),
+      field<&L::linear_layers>("linear_layers", "Number of linear layers by arithmetic."),
       field<&L::memory_bytes>("memory_bytes", Unit::bytes, "The weights."),
       field<&L::moved_bytes>("moved_bytes", Unit::bytes, "Every operand once, counted."),
       field<&L::integer_multiply_adds>("integer_multiply_adds", "Counted."),
@@ -429,14 +431,14 @@ const Fields& fields_of(const LabProductModelResult*) {
 const Fields& fields_of(const LabProductsResult*) {
   using L = LabProductsResult;
   static const Fields fields = describe<L>(
-      "lab_products", "A model whose linear layers multiply in several ways.",
+      "lab_products", "A model whose linear layers use several arithmetics.",
       field<&L::batch>("batch", Unit::examples, "Of a timed run."),
       field<&L::tokens>("tokens", Unit::tokens, "Of each text."),
       field<&L::timed_runs>("timed_runs", "Runs of each model."),
       field<&L::device>("device", "The device that ran them."),
       field<&L::threads>("threads", "Threads that were used."),
       field<&L::other_multiply_adds>("other_multiply_adds",
-                                     "In fp32, of a run, beside those of linear layers."),
+                                     "In fp32, of a run, outside linear layers."),
       field<&L::models>("models",
                         "fp32, W8A16 (packed weights, fp32 inputs), W8A8 (codes by codes), and "
                         "mixed."));
@@ -448,7 +450,7 @@ std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& give
   ProductSizes sizes = given;
   const Model& model = run.subject->source.model;
   sizes.tokens = std::min(sizes.tokens, model.facts.limits.tokens);
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   const EncodedSplits& data = run.subject->data;
   const auto flops_of = [&](const EncodedSet& set, std::int64_t most) {
     double tokens = 0;
@@ -465,10 +467,10 @@ std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& give
                         4 * static_cast<double>(timed.peak_value_bytes);
   return {
       {.name = kSensitivityStage,
-       .what = fmt::format(
-           "tries each of {} linear layers alone in W8A8 on the {} split, and times its "
-           "product",
-           linears, choice_part(data).name),
+       .what =
+           fmt::format("evaluates each of {} linear layers in W8A8 on the {} split, and times its "
+                       "product",
+                       linears, choice_split(data).name),
        .cost = {.seconds = 0.5 + race +
                            (linears + 1) * flops_of(data.validation, sizes.sensitivity_examples) /
                                rates.flops,

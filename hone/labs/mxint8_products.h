@@ -11,9 +11,9 @@
 namespace hone {
 
 /// How a linear layer multiplies: fp32, packed weights with fp32 inputs, or codes with codes.
-enum class LinearWay : std::uint8_t { float32, weight_only, codes };
-std::string_view to_string(LinearWay way);            ///< "fp32", "W8A16", "W8A8"
-using LinearWays = std::map<std::string, LinearWay>;  ///< by layer name
+enum class LinearMode : std::uint8_t { float32, weight_only, codes };
+std::string_view to_string(LinearMode mode);            ///< "fp32", "W8A16", "W8A8"
+using LinearModes = std::map<std::string, LinearMode>;  ///< by layer name
 
 /// A linear layer, its product and its effect on the model's outputs.
 struct LabLinearResult {
@@ -38,7 +38,7 @@ struct LabLogitsResult {
 struct LabProductModelResult {
   MeasuredModelResult measured = {};
   LabLogitsResult logits = {};
-  std::vector<std::pair<std::string, std::int64_t>> linear_layers = {};  ///< by `LinearWay`
+  std::vector<std::pair<std::string, std::int64_t>> linear_layers = {};  ///< by `LinearMode`
   std::int64_t memory_bytes = 0, moved_bytes = 0;
   std::int64_t integer_multiply_adds = 0, float_multiply_adds = 0;
   std::int64_t scale_operations = 0, conversions = 0;
@@ -64,7 +64,7 @@ const Fields& fields_of(const LabProductsResult*);
 /// Returns the mixed model that follows from the result of the first stage. The linear layers with the largest margin
 /// errors, which make up half of their sum, keep fp32 inputs; one whose product of codes is shown to be slower stays in
 /// fp32; all others use codes.
-LinearWays mixed_ways(const LabSensitivityResult& sensitivity);
+LinearModes mixed_modes(const LabSensitivityResult& sensitivity);
 
 /// The names of the two stages.
 inline constexpr const char *kSensitivityStage = "sensitivity", *kProductsStage = "products";

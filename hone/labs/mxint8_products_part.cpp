@@ -81,7 +81,7 @@ Table work_table(const LabProductsResult& found) {
                {"speedup", "Speedup against fp32"}});
   for (const LabProductModelResult& model : found.models) {
     std::vector<Cell> row = {model.name()};
-    for (const auto& [way, layers] : model.linear_layers) row.emplace_back(layers);
+    for (const auto& [mode, layers] : model.linear_layers) row.emplace_back(layers);
     for (Cell& cell : std::vector<Cell>{
              bytes(model.memory_bytes), bytes(model.moved_bytes),
              millions(model.integer_multiply_adds), millions(model.float_multiply_adds),
@@ -103,12 +103,12 @@ bool is_claimed(const Speedup& speedup, double before_ms, double after_ms) {
 // `whole`: every row has the times of its shape and its speedup. Otherwise only the first row of a shape has times, and
 // only claimed speedups are printed.
 Table layers_table(const LabSensitivityResult& sensitivity, bool whole) {
-  const LinearWays mixed = mixed_ways(sensitivity);
+  const LinearModes mixed = mixed_modes(sensitivity);
   Table table({{"layer", "Linear layer"},
                {"rows", "Rows"},
                {"outputs", "Outputs"},
                {"inputs", "Inputs"},
-               {"margin_snr_db", "Margin SNR alone in W8A8 (dB)"},
+               {"margin_snr_db", "Margin SNR in W8A8 (dB)"},
                {"fp32_us", "fp32 (µs)"},
                {"w8a16_us", "W8A16 (µs)"},
                {"w8a8_us", "W8A8 (µs)"},
@@ -154,7 +154,7 @@ Figure work_figure(const LabProductsResult& found, const LabRun& run) {
   };
   const EncodedSet& test = run.subject->data.test;
   return {.title = fmt::format("{}, in fp32, packed and native; {}; one seed", run_text(found),
-                               fmt::format("{}, n = {}", run.subject->data.measured.facts.part,
+                               fmt::format("{}, n = {}", run.subject->data.measured.facts.split,
                                            grouped(test.size()))),
           .panels = {panel(
                          "Speedup", "Against fp32, paired runs",
@@ -178,7 +178,8 @@ Figure work_figure(const LabProductsResult& found, const LabRun& run) {
 
 std::string rule_text(const LabSensitivityResult& sensitivity, const std::string& reported_split) {
   return fmt::format(
-      "Mixed: each linear layer was evaluated alone in W8A8 on the first {} examples of {}. The "
+      "Mixed: each linear layer was evaluated separately in W8A8 on the first {} examples of {}. "
+      "The "
       "layers with the largest errors of the margin, which make half of the sum, keep fp32 inputs "
       "(W8A16). A layer whose W8A8 product is slower than fp32 (95% CI of the ratio below 1) stays "
       "in fp32. All others are W8A8. {}",
@@ -318,8 +319,8 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
                       "Latency of {} on {}, {} runs in turn, and operations of the "
                       "linear layers. The speedup is the median ratio of paired runs with its 95% "
                       "confidence interval, which may differ from the ratio of the medians. {}",
-                      run_text(found), ran_on(found.device, found.threads), found.timed_runs,
-                      shown_text(found))},
+                      run_text(found), processor_text(found.device, found.threads),
+                      found.timed_runs, shown_text(found))},
         PageTable{answers, fmt::format("Predictions on {}.", measured_on)}}});
   part.sections.push_back(
       {"fp32, W8A16, W8A8, and mixed: how to read this",
@@ -337,10 +338,10 @@ LabPart product_part(const LabSensitivityResult& sensitivity, const LabProductsR
             "float "
             "multiply-adds of attention and the rest. No energy was measured.",
             1e-6 * static_cast<double>(found.other_multiply_adds))},
-        Paragraph{rule_text(sensitivity, run.subject->data.measured.facts.part)}},
+        Paragraph{rule_text(sensitivity, run.subject->data.measured.facts.split)}},
        /*folded=*/true});
   part.sections.push_back(
-      {"Each linear layer alone",
+      {"Each linear layer separately",
        {PageTable{
            layers_table(sensitivity, /*whole=*/false),
            fmt::format(

@@ -6,9 +6,9 @@
 namespace hone {
 
 OtherDevice other_device(const Context& context) {
-  if (context.device != &cpu()) return {"cpu", "not run: give `device` cpu"};
+  if (context.device != &cpu()) return {"cpu", "not run: use `device` cpu"};
   const std::string missing = cuda::driver_missing();
-  return {"cuda", missing.empty() ? "not run: give `device` cuda"
+  return {"cuda", missing.empty() ? "not run: use `device` cuda"
                                   : fmt::format("not run: no device ({})", missing)};
 }
 

@@ -15,7 +15,7 @@ namespace hone {
 /// A kind of device that a lab did not run on.
 struct OtherDevice {
   std::string name;     ///< "cuda"
-  std::string why_not;  ///< "not run: no device (…)", "not run: give `device` cuda"
+  std::string why_not;  ///< "not run: no device (…)", "not run: use `device` cuda"
 };
 
 const Fields& fields_of(const OtherDevice*);

@@ -49,7 +49,7 @@ const StageOption* option_of(const PipelineStage& stage, std::string_view name) 
 
 std::string text_of(const PipelineStage& stage, std::string_view name) {
   const StageOption* option = option_of(stage, name);
-  return option == nullptr || option->values.empty() ? "" : option->values.front().before;
+  return option == nullptr || option->values.empty() ? "" : option->values.front().prefix;
 }
 
 double number_of(const PipelineStage& stage, std::string_view name, double otherwise) {
@@ -108,7 +108,7 @@ double points_of(const SearchRecipe& recipe) {
   for (const PrecisionGroup& group : recipe.precision) {
     double formats = 0;
     for (const FormatTemplate& format : group.formats) formats += values_of(format.parameters);
-    if (formats > 1 && group.choice == LayersChoose::each) return INFINITY;
+    if (formats > 1 && group.choice == ChoiceScope::each) return INFINITY;
     points *= formats * values_of(group.sparsity);
   }
   return points;
@@ -174,7 +174,7 @@ double trained_texts(const PipelineStage& stage, const StageUnits& units) {
 
 // Returns the number of texts that are only evaluated: before, after, and in every epoch.
 double measured_texts(const PipelineStage& stage, const StageUnits& units) {
-  if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
+  if (stage.chooses) return static_cast<double>(stage.dependencies.size()) * units.validation_texts;
   if (stage.kind.searches)
     return units.searches.at(stage.name).count * units.validation_texts + 2 * units.test_texts;
   switch (stage.kind.evaluates) {
@@ -192,13 +192,13 @@ double measured_texts(const PipelineStage& stage, const StageUnits& units) {
 // Commands that write a changed model time it and its baseline, unless they only simulate formats.
 bool times_models(const PipelineStage& stage) {
   return stage.kind.evaluates == StageKind::Evaluates::before_and_after &&
-         stage.kind.leaves_model &&
-         (!stage.kind.keeps_unrounded || option_of(stage, "native") != nullptr);
+         stage.kind.writes_model &&
+         (!stage.kind.stores_unrounded || option_of(stage, "native") != nullptr);
 }
 
 StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
   const double trained = trained_texts(stage, units);
-  const double through = stage.kind.trains_plainly ? 1 : kStepsThroughFormats;
+  const double through = stage.kind.trains_uncompressed ? 1 : kStepsThroughFormats;
   StageCost cost;
   cost.seconds =
       kSecondsOfAnyStage +
@@ -207,9 +207,9 @@ StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
   // Comparisons evaluate one model at a time.
   cost.memory_bytes = trained > 0 ? units.step_bytes : units.weight_bytes + units.measuring_bytes;
   // Stored in its folder and in the store; some also keep the unrounded weights.
-  const double models = !stage.kind.leaves_model                    ? 0
-                        : stage.kind.keeps_unrounded && trained > 0 ? 2
-                                                                    : 1;
+  const double models = !stage.kind.writes_model                     ? 0
+                        : stage.kind.stores_unrounded && trained > 0 ? 2
+                                                                     : 1;
   cost.disk_bytes = 2 * models * units.weight_bytes;
   return cost;
 }
@@ -225,7 +225,7 @@ double seconds_of_text(const Model& model, const EncodedSet& texts, std::int64_t
   std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(batch, texts.size())));
   std::iota(rows.begin(), rows.end(), 0);
   const NamedTensors inputs = text_examples(texts).batch(rows, 0);
-  for (int i = 0; i < kPackingRuns + readying_runs(*context.device); ++i) predictor.rows(inputs);
+  for (int i = 0; i < kPackingRuns + preparation_runs(*context.device); ++i) predictor.rows(inputs);
   const double start = steady_seconds();
   predictor.rows(inputs);
   return (steady_seconds() - start) / static_cast<double>(rows.size());
@@ -266,18 +266,18 @@ StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, c
     if (read.options.source.empty()) read.options.source = text_of(stage, "data");
   }
   // The stages print remarks on model and data.
-  const auto say = std::exchange(context.say, nullptr);
+  const auto say = std::exchange(context.on_message, nullptr);
   const ProgressOutput progress = std::exchange(context.progress, {.quiet = true});
   std::optional<StageUnits> units;
   try {
     LabSubject subject = lab_subject(model, read, Fidelity::full, seed, context);
     units = units_of(subject, batch, context);
     const TrialSubject of{
-        .name = model, .parent = std::move(subject.source), .data = {}, .unwatched = {}};
+        .name = model, .baseline = std::move(subject.source), .data = {}, .without_validation = {}};
     count_computed_trials(pipeline, of, context, *units);
   } catch (const UserError&) {
   }
-  context.say = say;
+  context.on_message = say;
   context.progress = progress;
   if (!units) return {};
   return [units = *units](const PipelineStage& stage) { return cost_of(stage, units); };

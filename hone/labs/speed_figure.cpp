@@ -23,11 +23,12 @@ std::vector<double> running_medians(const std::vector<double>& calls) {
 }
 
 // Returns the means of loops of 1, 2, … calls that include preparation: the medians over fresh processes.
-std::vector<double> loop_means(const WayTimes& way) {
+std::vector<double> loop_means(const ExecutorCalls& calls) {
   std::vector<double> means;
-  for (std::size_t n = 1; n <= way.fresh.front().calls_ms.size(); ++n) {
+  for (std::size_t n = 1; n <= calls.fresh.front().calls_ms.size(); ++n) {
     std::vector<double> of_processes;
-    for (const CallSeries& series : way.fresh) of_processes.push_back(series.mean_with_ready_ms(n));
+    for (const CallSeries& series : calls.fresh)
+      of_processes.push_back(series.mean_with_preparation_ms(n));
     means.push_back(median_of(std::move(of_processes)));
   }
   return means;
@@ -42,7 +43,7 @@ Series line_of(const std::string& label, const std::vector<double>& values) {
 
 }  // namespace
 
-Block calls_figure(const FoundCalls& found, const LabRun& run, Document& document) {
+Block calls_figure(const WorkloadCalls& found, const LabRun& run, Document& document) {
   const IterationTimes& times = *found.times;
   Panel warm{.title = "Each call in a warm process",
              .x = {.label = "Call", .logarithmic = true},
@@ -50,9 +51,9 @@ Block calls_figure(const FoundCalls& found, const LabRun& run, Document& documen
   Panel fresh{.title = "Mean of the first n calls of a fresh process",
               .x = {.label = "Calls n", .logarithmic = true},
               .y = {.label = "Mean with preparation (ms)", .logarithmic = true}};
-  for (const WayTimes& way : times.ways) {
-    warm.series.push_back(line_of(way.way, running_medians(way.warm.value().calls_ms)));
-    fresh.series.push_back(line_of(way.way, loop_means(way)));
+  for (const ExecutorCalls& calls : times.executors) {
+    warm.series.push_back(line_of(calls.executor, running_medians(calls.warm.value().calls_ms)));
+    fresh.series.push_back(line_of(calls.executor, loop_means(calls)));
   }
   Block block = figure_block({.title = found.work, .panels = {warm, fresh}, .width = 1100},
                              run.folder() / ("calls_" + found.stage),
@@ -65,10 +66,10 @@ Block calls_figure(const FoundCalls& found, const LabRun& run, Document& documen
         "around each. Fresh process: with preparation, {}Means include slow calls, so lines may "
         "cross at another call than the estimate from medians.",
         found.work, kFirstCalls,
-        times.ways.front().fresh.size() == 1
+        times.executors.front().fresh.size() == 1
             ? "one process of each executor. "
             : fmt::format("the median of {} processes of each executor. ",
-                          times.ways.front().fresh.size()));
+                          times.executors.front().fresh.size()));
   return block;
 }
 

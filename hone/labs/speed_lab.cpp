@@ -57,7 +57,7 @@ std::vector<TimedModel> models_of(Fidelity fidelity) {
 }
 
 /// A workload that is timed call by call.
-struct SpeedWork {
+struct SpeedWorkload {
   TimedModel model;
   std::int64_t batch = 1;
   bool train = false;
@@ -101,8 +101,8 @@ std::vector<TimedModel> timed_wholly(std::vector<TimedModel> models) {
   return models;
 }
 
-std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
-  std::vector<SpeedWork> works;
+std::vector<SpeedWorkload> works_of(const std::vector<TimedModel>& models) {
+  std::vector<SpeedWorkload> works;
   for (const TimedModel& model : models) {
     for (const std::int64_t batch : model.batches) works.push_back({model, batch, false});
     if (!model.inference_alone) works.push_back({model, model.batches.front(), true});
@@ -111,7 +111,7 @@ std::vector<SpeedWork> works_of(const std::vector<TimedModel>& models) {
 }
 
 // Returns the command of a fresh process of one executor.
-std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
+std::vector<std::string> fresh_words(const SpeedWorkload& work, const LabJob& job) {
   std::vector<std::string> words = {"bench", work.model.name,
                                     fmt::format("--batch_size={}", work.batch),
                                     fmt::format("--seed={}", job.seed)};
@@ -121,12 +121,12 @@ std::vector<std::string> fresh_words(const SpeedWork& work, const LabJob& job) {
   return words;
 }
 
-LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
+LabCost cost_of(const SpeedWorkload& work, const LabRun& run, const LabRates& rates) {
   const Model model = bench_model(work.job(run.job.seed), run.context);
   const Cost one = cost(forward_graph(model),
                         {{'B', work.batch}, {'S', std::max<std::int64_t>(1, work.model.tokens)}});
   const double call = (work.train ? kStepsOfTraining : 1) * one.flops / rates.flops;
-  const auto ways = static_cast<double>(usable_ways(run.context.session()).size()),
+  const auto ways = static_cast<double>(usable_modes(run.context.session()).size()),
              calls = static_cast<double>(work.model.iterations),
              processes = static_cast<double>(work.model.processes);
   return {.seconds = ways * (1 + processes) * calls * call,
@@ -135,7 +135,7 @@ LabCost cost_of(const SpeedWork& work, const LabRun& run, const LabRates& rates)
 }
 
 // Returns a remark about the kernels that the device lacks for a workload; "" if none.
-std::string why_not_run(const SpeedWork& work, const LabRun& run) {
+std::string why_not_run(const SpeedWorkload& work, const LabRun& run) {
   const Session session = run.context.session();
   if (session.device.host_accessible()) return "";
   Model model = bench_model(work.job(run.job.seed), run.context);
@@ -150,12 +150,12 @@ std::string why_not_run(const SpeedWork& work, const LabRun& run) {
 }
 
 // Returns the result of `measure`, or why the device cannot run the workload.
-Json found_of(const SpeedWork& work, LabRun& run, const std::function<Json()>& measure) {
+Json found_of(const SpeedWorkload& work, LabRun& run, const std::function<Json()>& measure) {
   const std::string why_not = why_not_run(work, run);
   return why_not.empty() ? measure() : Json{{kWhyNot, why_not}};
 }
 
-LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
+LabStage iterations_stage(const SpeedWorkload& work, const LabRun& run, const LabRates& rates) {
   return {.name = work.stage(),
           .what = fmt::format("times {}: {} calls of each executor, in {} of each and a warm one",
                               work.name(), work.model.iterations,
@@ -168,7 +168,7 @@ LabStage iterations_stage(const SpeedWork& work, const LabRun& run, const LabRat
               return bench_iterations({.work = work.job(r.job.seed),
                                        .iterations = work.model.iterations,
                                        .processes = work.model.processes,
-                                       .words = fresh_words(work, r.job)},
+                                       .arguments = fresh_words(work, r.job)},
                                       r.context)
                   .fields;
             });
@@ -198,14 +198,14 @@ NaiveTimes in_words(NaiveTimes times, const Model& model) {
   return times;
 }
 
-LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates& rates) {
+LabStage mistakes_stage(const SpeedWorkload& work, const LabRun& run, const LabRates& rates) {
   LabCost cost = cost_of(work, run, rates);
   // Six runs in turn, compared with those of two executors in their processes.
   cost.seconds *= 6.0 * static_cast<double>(work.model.naive_rounds) /
                   (2.0 * static_cast<double>(work.model.iterations) *
                    static_cast<double>(1 + work.model.processes));
   return {.name = naive_stage(work.model),
-          .what = fmt::format("measures what benchmarking mistakes cost, with {}", work.name()),
+          .what = fmt::format("measures the effect of benchmarking mistakes, with {}", work.name()),
           .cost = cost,
           .run = [work](LabRun& r) {
             return found_of(work, r, [&] {
@@ -220,7 +220,7 @@ LabStage mistakes_stage(const SpeedWork& work, const LabRun& run, const LabRates
 // ---- results of the stages
 
 template <typename Found>
-void take(const Json& kept, Found& found) {
+void read_timings(const Json& kept, Found& found) {
   if (kept.contains(kWhyNot))
     found.why_not = kept.at(kWhyNot);
   else
@@ -228,15 +228,15 @@ void take(const Json& kept, Found& found) {
 }
 
 // Returns the workloads of higher fidelities.
-std::vector<LeftOutWork> left_out_of(
+std::vector<SkippedWorkload> left_out_of(
     const LabRun& run, const std::function<std::vector<TimedModel>(Fidelity)>& models) {
-  std::vector<LeftOutWork> left_out;
+  std::vector<SkippedWorkload> left_out;
   if (!run.job.model.empty()) return left_out;
   std::set<std::string> known;
-  for (const SpeedWork& work : works_of(models(run.job.fidelity))) known.insert(work.stage());
+  for (const SpeedWorkload& work : works_of(models(run.job.fidelity))) known.insert(work.stage());
   for (const Fidelity fidelity : {Fidelity::quick, Fidelity::paper, Fidelity::full}) {
     if (fidelity <= run.job.fidelity) continue;
-    for (const SpeedWork& work : works_of(models(fidelity)))
+    for (const SpeedWorkload& work : works_of(models(fidelity)))
       if (known.insert(work.stage()).second)
         left_out.push_back(
             {work.name(), fmt::format("not run: --fidelity {} times it", to_string(fidelity))});
@@ -247,15 +247,15 @@ std::vector<LeftOutWork> left_out_of(
 LabReport report_speeds(const LabRun& run,
                         const std::function<std::vector<TimedModel>(Fidelity)>& usual) {
   const std::vector<TimedModel> models = models_of(run, usual(run.job.fidelity));
-  std::vector<FoundCalls> calls;
-  for (const SpeedWork& work : works_of(models)) {
+  std::vector<WorkloadCalls> calls;
+  for (const SpeedWorkload& work : works_of(models)) {
     calls.push_back({work.model.what, work.name(), work.stage(), work.train});
-    take(run.found.at(work.stage()), calls.back());
+    read_timings(run.results.at(work.stage()), calls.back());
   }
-  std::vector<FoundMistakes> mistakes;
+  std::vector<WorkloadMistakes> mistakes;
   for (const TimedModel& model : timed_wholly(models)) {
-    mistakes.push_back({SpeedWork{model, model.batches.front(), false}.name()});
-    take(run.found.at(naive_stage(model)), mistakes.back());
+    mistakes.push_back({SpeedWorkload{model, model.batches.front(), false}.name()});
+    read_timings(run.results.at(naive_stage(model)), mistakes.back());
   }
   return speed_report(calls, mistakes, left_out_of(run, usual), run);
 }
@@ -265,7 +265,7 @@ LabReport report_speeds(const LabRun& run,
 const Fields& fields_of(const LabExecutorResult*) {
   using L = LabExecutorResult;
   static const Fields fields = describe<L>(
-      "lab_executor", "An executor on one work, or one or a device that it was not run by.",
+      "lab_executor", "An executor on one workload, or an executor or device that did not run it.",
       field<&L::work>("work", "Model, kind of run, examples and tokens."),
       field<&L::device>("device", "The device that ran it, or was not there."),
       field<&L::executor>("executor", "Its name; null: none was run."),
@@ -301,10 +301,10 @@ const Fields& fields_of(const LabExecutorResult*) {
   return fields;
 }
 
-const Fields& fields_of(const LabWorkResult*) {
-  using L = LabWorkResult;
+const Fields& fields_of(const LabWorkloadResult*) {
+  using L = LabWorkloadResult;
   static const Fields fields =
-      describe<L>("lab_work", "A work of a lab, call by call.",
+      describe<L>("lab_work", "A workload of a lab, call by call.",
                   field<&L::work>("work", "Its name."), inlined<&L::times>());
   return fields;
 }
@@ -312,9 +312,9 @@ const Fields& fields_of(const LabWorkResult*) {
 const Fields& fields_of(const SpeedLabFields*) {
   using S = SpeedLabFields;
   static const Fields fields = describe<S>(
-      "lab", "Executors side by side, call by call.", inlined<&S::lab>(),
-      field<&S::overview>("overview", "Every executor of every work."),
-      field<&S::works>("works", "Each work that was run, call by call."),
+      "lab", "Executors compared, call by call.", inlined<&S::lab>(),
+      field<&S::overview>("overview", "Every executor on every workload."),
+      field<&S::works>("works", "Each workload that was run, call by call."),
       field<&S::naive>("naive",
                        "How far mistakes of measuring change the latency of each model that was "
                        "run."),
@@ -325,16 +325,16 @@ const Fields& fields_of(const SpeedLabFields*) {
 Lab speed_lab(std::function<std::vector<TimedModel>(Fidelity)> models) {
   return {
       .name = "4.1",
-      .title = "executors side by side, call by call",
+      .title = "executors compared, call by call",
       .costs =
-          "quick: some minutes; paper and full: about half an hour, as BERT-base is timed, too",
-      .question =
-          "Why does a compiled model not look faster at first, and from which call on is it?",
+          "quick: several minutes; paper and full: about 30 minutes, because they also time "
+          "BERT-base",
+      .question = "Why is a compiled model slower at first, and from which call on is it faster?",
       .stages =
           [models](const LabRun& run, const LabRates& rates) {
             const std::vector<TimedModel> own = models_of(run, models(run.job.fidelity));
             std::vector<LabStage> stages;
-            for (const SpeedWork& work : works_of(own))
+            for (const SpeedWorkload& work : works_of(own))
               stages.push_back(iterations_stage(work, run, rates));
             for (const TimedModel& model : timed_wholly(own))
               stages.push_back(mistakes_stage({model, model.batches.front(), false}, run, rates));

@@ -36,19 +36,19 @@ struct LabExecutorResult {
   std::optional<std::string> why_not = {};
 };
 /// A workload, call by call.
-struct LabWorkResult {
+struct LabWorkloadResult {
   std::string work;
   IterationTimes times = {};
 };
 struct SpeedLabFields {
   LabFields lab = {};
   std::vector<LabExecutorResult> overview = {};
-  std::vector<LabWorkResult> works = {};
+  std::vector<LabWorkloadResult> works = {};
   std::vector<NaiveTimes> naive = {};
   std::vector<PublishedResult> published = {};
 };
 const Fields& fields_of(const LabExecutorResult*);
-const Fields& fields_of(const LabWorkResult*);
+const Fields& fields_of(const LabWorkloadResult*);
 const Fields& fields_of(const SpeedLabFields*);
 
 /// Returns the lab with the models of each fidelity.

@@ -13,7 +13,7 @@ namespace hone {
 namespace {
 
 // `resnet`: inference of the network that the reports timed, or null.
-std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_host) {
+std::vector<PublishedResult> published_speeds(const WorkloadCalls* resnet, bool on_host) {
   const std::string source = "reports of the lab: ResNet-18, torch.compile against eager PyTorch";
   std::optional<std::string> warm, counted, five, twenty;
   if (resnet != nullptr) {
@@ -23,7 +23,7 @@ std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_
     };
     warm = one.speedup();
     counted = text(ratio_at(resnet->times->means(), *one.ready.executor, "fresh",
-                            resnet->times->iterations, &LoopMeanResult::with_ready_ratio));
+                            resnet->times->iterations, &LoopMeanResult::with_preparation_ratio));
     five = text(one.ready.ratio_5);
     twenty = text(one.ready.ratio_20);
   }
@@ -42,7 +42,7 @@ std::vector<PublishedResult> published_speeds(const FoundCalls* resnet, bool on_
 }
 
 // `figure`: none if the page already shows it.
-Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
+Section calls_section(const WorkloadCalls& found, std::optional<Block> figure) {
   const IterationTimes& times = *found.times;
   Section section{found.work, {}, /*folded=*/true};
   for (const std::string& sentence : findings_of(times))
@@ -65,51 +65,52 @@ Section calls_section(const FoundCalls& found, std::optional<Block> figure) {
   return section;
 }
 
-Section mistakes_section(const std::vector<FoundMistakes>& mistakes, std::string_view executor) {
+Section mistakes_section(const std::vector<WorkloadMistakes>& mistakes, std::string_view executor) {
   Section section{"Benchmarking mistakes", {}};
-  for (const FoundMistakes& found : mistakes)
+  for (const WorkloadMistakes& found : mistakes)
     section.blocks.push_back(
-        found.times ? Block(PageTable{
-                          naive_table(*found.times),
-                          fmt::format("{}, with the executor {}. Each mistake alone, with the 95% "
-                                      "confidence interval of its ratio; that of n = 5 holds 95% "
-                                      "of such means. Ratio: where correct and wrong calls took "
-                                      "turns, the median of their ratios, which may differ from "
-                                      "the ratio of the medians. All calls were in the lab's own "
-                                      "process, at another time than those of the first table, so "
-                                      "the correct latency differs from the median there.",
-                                      found.work, executor)})
-                    : Block(Paragraph{fmt::format("{}: {}.", found.work, found.why_not)}));
+        found.times
+            ? Block(PageTable{
+                  naive_table(*found.times),
+                  fmt::format("{}, with the executor {}. Each mistake separately, with the 95% "
+                              "confidence interval of its ratio; that of n = 5 holds 95% "
+                              "of such means. Ratio: where correct and wrong calls took "
+                              "turns, the median of their ratios, which may differ from "
+                              "the ratio of the medians. All calls were in the lab's own "
+                              "process, at another time than those of the first table, so "
+                              "the correct latency differs from the median there.",
+                              found.work, executor)})
+            : Block(Paragraph{fmt::format("{}: {}.", found.work, found.why_not)}));
   return section;
 }
 
 // Describes the workloads that were run, in the order of the page.
-void describe_calls(const std::vector<FoundCalls>& calls,
-                    const std::vector<FoundMistakes>& mistakes, const LabRun& run,
+void describe_calls(const std::vector<WorkloadCalls>& calls,
+                    const std::vector<WorkloadMistakes>& mistakes, const LabRun& run,
                     LabReport& report) {
   Document& document = report.document;
-  const std::vector<const FoundCalls*> models = first_of_models(calls);
-  const FoundCalls& first = *models.front();
+  const std::vector<const WorkloadCalls*> models = first_of_models(calls);
+  const WorkloadCalls& first = *models.front();
   const auto training = std::ranges::find_if(
-      calls, [](const FoundCalls& found) { return found.train && found.times; });
-  const FoundCalls& shown = work_of_headline(calls, first);
+      calls, [](const WorkloadCalls& found) { return found.train && found.times; });
+  const WorkloadCalls& shown = headline_workload(calls, first);
   document.headline = headline_of(calls, first);
-  for (const FoundCalls* found : models)
+  for (const WorkloadCalls* found : models)
     document.key_figures.push_back({found->work, key_figure_of(*found)});
   const IterationTimes& times = *shown.times;
   document.evidence = fmt::format(
       "{}: medians of {} calls in turn in a warm process, without the first {}, and {} executor; "
       "on {}. Confidence intervals are of the warm process{}.",
       shown.work, times.iterations, times.ignored,
-      processes_text(std::ssize(times.ways.front().fresh)),
-      ran_on(times.work.device, times.work.threads),
+      processes_text(std::ssize(times.executors.front().fresh)),
+      processor_text(times.work.device, times.work.threads),
       drifted(times) ? "; they are too narrow, as latency drifted" : "");
   const AgainstInterpreter turns = against_interpreter(calls);
   document.sections.front().blocks.insert(document.sections.front().blocks.begin(),
                                           calls_figure(shown, run, document));
-  document.sections.push_back(mistakes_section(mistakes, way_of(run.context.session()).name));
+  document.sections.push_back(mistakes_section(mistakes, mode_of(run.context.session()).name));
   Section preparation{"Preparation, stage by stage", {}};
-  for (const FoundCalls* found : {&shown, training == calls.end() ? &shown : &*training}) {
+  for (const WorkloadCalls* found : {&shown, training == calls.end() ? &shown : &*training}) {
     if (found == &shown && !preparation.blocks.empty()) continue;
     preparation.blocks.push_back(PageTable{
         preparation_table(*found->times),
@@ -127,7 +128,7 @@ void describe_calls(const std::vector<FoundCalls>& calls,
                        "in a call, counted without caches.",
                        first.work)}}});
   if (turns.compared > 0) document.sections.back().blocks.push_back(Paragraph{turns.text() + "."});
-  for (const FoundCalls& found : calls)
+  for (const WorkloadCalls& found : calls)
     if (found.times)
       document.sections.push_back(calls_section(
           found,
@@ -136,9 +137,9 @@ void describe_calls(const std::vector<FoundCalls>& calls,
 
 }  // namespace
 
-LabReport speed_report(const std::vector<FoundCalls>& calls,
-                       const std::vector<FoundMistakes>& mistakes,
-                       const std::vector<LeftOutWork>& left_out, const LabRun& run) {
+LabReport speed_report(const std::vector<WorkloadCalls>& calls,
+                       const std::vector<WorkloadMistakes>& mistakes,
+                       const std::vector<SkippedWorkload>& left_out, const LabRun& run) {
   LabReport report;
   report.arithmetic = run.context.values == DType::f32 ? "fp32" : "mixed precision";
   report.data = "random ids without padding, random images, fresh weights";
@@ -158,8 +159,8 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
                   "Extrapolated: fewer calls were made. n: by means of "
                   "n calls, preparation and slow calls included, so at the break-even call a mean "
                   "may still be higher."}}}};
-  const FoundCalls* resnet = nullptr;
-  for (const FoundCalls& found : calls)
+  const WorkloadCalls* resnet = nullptr;
+  for (const WorkloadCalls& found : calls)
     if (found.times && found.times->work.model == "resnet18" && !found.train) resnet = &found;
   if (first_of_models(calls).empty())
     report.document.headline = fmt::format("{}: {}.", calls.front().work, calls.front().why_not);
@@ -175,9 +176,9 @@ LabReport speed_report(const std::vector<FoundCalls>& calls,
                (resnet != nullptr ? resnet->work : "ResNet-18, which this run did not time") +
                "."}},
        /*folded=*/true});
-  for (const FoundCalls& found : calls)
+  for (const WorkloadCalls& found : calls)
     if (found.times) fields.works.push_back({found.work, *found.times});
-  for (const FoundMistakes& found : mistakes)
+  for (const WorkloadMistakes& found : mistakes)
     if (found.times) fields.naive.push_back(*found.times);
   report.results = results_of(std::move(fields));
   return report;

@@ -10,7 +10,7 @@
 namespace hone {
 
 /// A workload, call by call, or why the device cannot run it.
-struct FoundCalls {
+struct WorkloadCalls {
   std::string model;  ///< "BERT-tiny"
   std::string work;   ///< "BERT-tiny, inference, batch size 8, 128 tokens"
   std::string stage;  ///< the stage that timed it; names its figure
@@ -20,21 +20,21 @@ struct FoundCalls {
 };
 
 /// A workload that only another fidelity times.
-struct LeftOutWork {
+struct SkippedWorkload {
   std::string work;
   std::string why_not;  ///< "not run: …"
 };
 
 /// The effects of benchmarking mistakes on a workload, or why the device cannot run it.
-struct FoundMistakes {
+struct WorkloadMistakes {
   std::string work;
   std::optional<NaiveTimes> times = {};
   std::string why_not = {};
 };
 
 /// Returns the report; writes tables and figures to the folder of the run.
-LabReport speed_report(const std::vector<FoundCalls>& calls,
-                       const std::vector<FoundMistakes>& mistakes,
-                       const std::vector<LeftOutWork>& left_out, const LabRun& run);
+LabReport speed_report(const std::vector<WorkloadCalls>& calls,
+                       const std::vector<WorkloadMistakes>& mistakes,
+                       const std::vector<SkippedWorkload>& left_out, const LabRun& run);
 
 }  // namespace hone

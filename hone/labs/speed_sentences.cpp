@@ -40,8 +40,9 @@ bool is_extrapolated(const ExecutorComparisonResult& one, const IterationTimes& 
 std::string estimate_text(const ExecutorComparisonResult& one, const IterationTimes& times) {
   const std::string text = even_text(one);
   if (!is_extrapolated(one, times)) return text;
-  const std::optional<double> ratio = ratio_at(times.means(), one.executor, one.process,
-                                               times.iterations, &LoopMeanResult::with_ready_ratio);
+  const std::optional<double> ratio =
+      ratio_at(times.means(), one.executor, one.process, times.iterations,
+               &LoopMeanResult::with_preparation_ratio);
   return fmt::format("{}; extrapolated: {} calls were made{}", text, grouped(times.iterations),
                      ratio && *ratio < 1 ? ", and it was not reached in them" : "");
 }
@@ -73,7 +74,7 @@ std::string PreparedMost::speedup() const {
       range());
 }
 
-PreparedMost prepared_most(const FoundCalls& found) {
+PreparedMost prepared_most(const WorkloadCalls& found) {
   const std::vector<LabExecutorResult> rows = executors_of(found);
   const std::vector<ExecutorComparisonResult> comparisons = found.times->comparisons();
   const std::vector<ExecutorTimesResult> times = found.times->times();
@@ -92,26 +93,27 @@ PreparedMost prepared_most(const FoundCalls& found) {
   return one;
 }
 
-AgainstInterpreter against_interpreter(const std::vector<FoundCalls>& calls) {
+AgainstInterpreter against_interpreter(const std::vector<WorkloadCalls>& calls) {
   AgainstInterpreter all;
-  for (const FoundCalls& found : calls) {
+  for (const WorkloadCalls& found : calls) {
     if (!found.times) continue;
-    const std::vector<WayTimes>& ways = found.times->ways;
-    const auto interpreter = std::ranges::find(ways, "interpreter", &WayTimes::way);
-    if (interpreter == ways.end() || interpreter + 1 == ways.end() || !interpreter->warm ||
-        !ways.back().warm)
+    const std::vector<ExecutorCalls>& executors = found.times->executors;
+    const auto interpreter = std::ranges::find(executors, "interpreter", &ExecutorCalls::executor);
+    if (interpreter == executors.end() || interpreter + 1 == executors.end() ||
+        !interpreter->warm || !executors.back().warm)
       continue;
     const auto ignored = static_cast<std::size_t>(found.times->ignored);
     const std::span<const double> before = std::span(interpreter->warm->calls_ms).subspan(ignored),
-                                  after = std::span(ways.back().warm->calls_ms).subspan(ignored);
+                                  after =
+                                      std::span(executors.back().warm->calls_ms).subspan(ignored);
     if (before.size() != after.size() || before.size() < kFewestForMedianInterval) continue;
     const Speedup speedup = speedup_of(before, after);
     ++all.compared;
-    all.executor = ways.back().way;
+    all.executor = executors.back().executor;
     if (drifted(*found.times)) continue;
-    if (claimed_faster(speedup))
+    if (is_shown_faster(speedup))
       all.faster.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
-    if (claimed_slower(speedup))
+    if (is_shown_slower(speedup))
       all.slower.push_back(fmt::format("{} ({})", found.work, speedup_text(speedup)));
   }
   return all;
@@ -131,7 +133,7 @@ std::string later_calls_text(const PreparedMost& one, const IterationTimes& time
   const std::string measured = fmt::format("In a warm process, it is {} per call ({})",
                                            speed_text(one.ready.speedup->value), range);
   if (one.slower()) return measured + ", so it does not get ahead.";
-  if (!one.gets_ahead()) return measured + ", but fresh processes give no break-even call.";
+  if (!one.gets_ahead()) return measured + ", but there is no break-even call in fresh processes.";
   return fmt::format("{}; from a fresh start, it is ahead {}{}, by an estimate from medians.",
                      measured, even_text(one.fresh),
                      is_extrapolated(one.fresh, times) ? ", extrapolated" : "");
@@ -139,8 +141,8 @@ std::string later_calls_text(const PreparedMost& one, const IterationTimes& time
 
 }  // namespace
 
-std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual) {
-  const FoundCalls& found = work_of_headline(calls, usual);
+std::string headline_of(const std::vector<WorkloadCalls>& calls, const WorkloadCalls& usual) {
+  const WorkloadCalls& found = headline_workload(calls, usual);
   const PreparedMost one = prepared_most(found);
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
   const std::optional<double>& ratio = one.ready.ratio_5;
@@ -160,25 +162,25 @@ std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& 
   return loop + " " + later_calls_text(one, *found.times);
 }
 
-std::string key_figure_of(const FoundCalls& found) {
+std::string key_figure_of(const WorkloadCalls& found) {
   const PreparedMost one = prepared_most(found);
   return fmt::format(
       "{} against {}, per call in a warm process: {}{}", *one.ready.executor, *one.first.executor,
       one.speedup(),
       !one.faster() ? ""
       : !one.gets_ahead()
-          ? "; fresh ones give no break-even call"
+          ? "; there is no break-even call in fresh ones"
           : fmt::format("; in a fresh one{}, estimated to be ahead {}",
                         one.processes == 1 ? " (one process of each)" : "", one.ahead));
 }
 
 namespace {
 
-std::string why_first_call(const FoundCalls& found) {
+std::string why_first_call(const WorkloadCalls& found) {
   const PreparedMost one = prepared_most(found);
   const std::string &ready = *one.ready.executor, &first = *one.first.executor;
-  const double second = call_ms(found.times->ways.back(), "fresh", 1) -
-                        call_ms(found.times->ways.front(), "fresh", 1);
+  const double second = call_ms(found.times->executors.back(), "fresh", 1) -
+                        call_ms(found.times->executors.front(), "fresh", 1);
   std::string text = fmt::format(
       "A loop that begins with an unprepared model measures (preparation + n calls) / n, so a gain "
       "per call must first pay for the start. In fresh processes of {}, {} takes {} than {} until "
@@ -194,12 +196,12 @@ std::string why_first_call(const FoundCalls& found) {
 }
 
 // Returns for how many workloads with enough fresh processes the first output is shown to take longer.
-std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
+std::string why_first_outputs(const std::vector<WorkloadCalls>& calls) {
   int works = 0, later = 0;
   std::string first;
-  for (const FoundCalls& found : calls) {
+  for (const WorkloadCalls& found : calls) {
     if (!found.times || !can_show_later_output(found)) continue;
-    first = found.times->ways.front().way;
+    first = found.times->executors.front().executor;
     ++works;
     if (first_output_shown_later(found)) ++later;
   }
@@ -214,8 +216,8 @@ std::string why_first_outputs(const std::vector<FoundCalls>& calls) {
       kFewestProcesses, first, later, counted_text(works, "workload"));
 }
 
-std::string why_stages(const FoundCalls& found) {
-  const WayTimes& ready = found.times->ways.back();
+std::string why_stages(const WorkloadCalls& found) {
+  const ExecutorCalls& ready = found.times->executors.back();
   std::vector<std::string> stages;
   for (const Counterpart& one : kCounterparts)
     if (const std::optional<double> ms = stage_ms(ready, one.stage); ms && one.is_compilation)
@@ -224,16 +226,17 @@ std::string why_stages(const FoundCalls& found) {
       "torch.compile works in the first call: Dynamo captures a graph, AOT Autograd adds the "
       "backward graph, and Inductor fuses operations and generates code. hone reads a model as a "
       "graph; before this first call, {} takes: {}.",
-      ready.way, fmt::join(stages, ", "));
+      ready.executor, fmt::join(stages, ", "));
 }
 
-std::string why_fusion(const FoundCalls& found, const AgainstInterpreter& turns) {
-  const WayTimes &first = found.times->ways.front(), &ready = found.times->ways.back();
+std::string why_fusion(const WorkloadCalls& found, const AgainstInterpreter& turns) {
+  const ExecutorCalls &first = found.times->executors.front(),
+                      &ready = found.times->executors.back();
   return fmt::format(
       "A fused operation does not write its intermediate results to memory. For inference of {}, "
       "{} runs {} operations that move {}, and {} runs {} that move {}.{}",
-      found.model, first.way, first.operations(),
-      human_bytes(static_cast<double>(first.moved_bytes())), ready.way, ready.operations(),
+      found.model, first.executor, first.operations(),
+      human_bytes(static_cast<double>(first.moved_bytes())), ready.executor, ready.operations(),
       human_bytes(static_cast<double>(ready.moved_bytes())),
       turns.compared == 0
           ? ""
@@ -250,12 +253,12 @@ std::string cost_text(const NaiveMistake& mistake) {
 }
 
 // Returns how many mistakes have an interval that excludes the correct latency, and which has the largest effect.
-std::string why_mistakes(const std::vector<FoundMistakes>& mistakes, std::string_view executor) {
+std::string why_mistakes(const std::vector<WorkloadMistakes>& mistakes, std::string_view executor) {
   const NaiveMistake* largest = nullptr;
   std::string work_of_largest;
   const auto size = [](const NaiveMistake& one) { return std::abs(std::log(*one.ratio)); };
   std::vector<std::string> counts;
-  for (const FoundMistakes& found : mistakes) {
+  for (const WorkloadMistakes& found : mistakes) {
     if (!found.times) continue;
     const std::string work = found.work.substr(0, found.work.find(','));
     int shown = 0, all = 0;
@@ -272,7 +275,8 @@ std::string why_mistakes(const std::vector<FoundMistakes>& mistakes, std::string
     counts.push_back(fmt::format("{} of {} ({})", shown, all, work));
   }
   std::string text = fmt::format(
-      "Each benchmarking mistake was made alone, with the executor {}. An effect on latency is "
+      "Each benchmarking mistake was made separately, with the executor {}. An effect on latency "
+      "is "
       "shown for {}.",
       executor, fmt::join(counts, " and "));
   return largest == nullptr
@@ -293,17 +297,17 @@ std::string why_device(Context& context) {
 
 }  // namespace
 
-std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
-                                const std::vector<FoundMistakes>& mistakes, Context& context) {
+std::vector<std::string> why_of(const std::vector<WorkloadCalls>& calls,
+                                const std::vector<WorkloadMistakes>& mistakes, Context& context) {
   std::vector<std::string> why;
-  if (const std::vector<const FoundCalls*> models = first_of_models(calls); !models.empty()) {
-    const FoundCalls& first = *models.front();
-    const FoundCalls& shown = work_of_headline(calls, first);
+  if (const std::vector<const WorkloadCalls*> models = first_of_models(calls); !models.empty()) {
+    const WorkloadCalls& first = *models.front();
+    const WorkloadCalls& shown = headline_workload(calls, first);
     why = {why_first_call(shown), why_first_outputs(calls), why_stages(shown),
            why_fusion(first, against_interpreter(calls))};
     if (std::ranges::any_of(mistakes,
-                            [](const FoundMistakes& one) { return one.times.has_value(); }))
-      why.push_back(why_mistakes(mistakes, way_of(context.session()).name));
+                            [](const WorkloadMistakes& one) { return one.times.has_value(); }))
+      why.push_back(why_mistakes(mistakes, mode_of(context.session()).name));
   }
   why.push_back(why_device(context));
   return why;
@@ -314,11 +318,11 @@ namespace {
 // Returns the differences in the formula of the break-even call.
 std::string even_sentence(const ExecutorComparisonResult& one, const IterationTimes& times,
                           bool differs) {
-  const auto way = [&](const std::string& name) -> const WayTimes& {
-    return *std::ranges::find(times.ways, name, &WayTimes::way);
+  const auto executor = [&](const std::string& name) -> const ExecutorCalls& {
+    return *std::ranges::find(times.executors, name, &ExecutorCalls::executor);
   };
-  const double second =
-      call_ms(way(one.executor), one.process, 1) - call_ms(way(one.baseline), one.process, 1);
+  const double second = call_ms(executor(one.executor), one.process, 1) -
+                        call_ms(executor(one.baseline), one.process, 1);
   const std::string even =
       differs ? fmt::format("by an estimate from medians, {} is ahead of {} {}", one.executor,
                             one.baseline, estimate_text(one, times))
@@ -334,11 +338,11 @@ std::string even_sentence(const ExecutorComparisonResult& one, const IterationTi
 // Returns "" if calls did not come in phases.
 std::string drift_sentence(const IterationTimes& times) {
   std::vector<std::string> drifts;
-  for (const WayTimes& way : times.ways)
+  for (const ExecutorCalls& calls : times.executors)
     if (const std::optional<Interval> phases =
-            phases_of(way.warm.value(), static_cast<std::size_t>(times.ignored)))
+            phases_of(calls.warm.value(), static_cast<std::size_t>(times.ignored)))
       drifts.push_back(fmt::format("{} to {} ms for {}", three_digits(phases->low),
-                                   three_digits(phases->high), way.way));
+                                   three_digits(phases->high), calls.executor));
   if (drifts.empty()) return "";
   return fmt::format(
       "Latency drifted in the warm process: medians of each fifth of the calls range from {}. "
@@ -355,7 +359,7 @@ std::vector<std::string> findings_of(const IterationTimes& times) {
   for (const ExecutorComparisonResult& one : comparisons) {
     const std::optional<Speedup>& turns = row_of(comparisons, one.executor, "warm")->speedup;
     sentences.push_back(
-        even_sentence(one, times, turns && (claimed_faster(*turns) || claimed_slower(*turns))));
+        even_sentence(one, times, turns && (is_shown_faster(*turns) || is_shown_slower(*turns))));
   }
   if (std::string drift = drift_sentence(times); !drift.empty())
     sentences.push_back(std::move(drift));

@@ -30,8 +30,8 @@ struct PreparedMost {
   bool has_drifted = false;  ///< whether latency drifted in the warm process
   std::string ahead = {};    ///< `estimate_text` for fresh processes
 
-  bool faster() const { return ready.speedup && claimed_faster(*ready.speedup); }
-  bool slower() const { return ready.speedup && claimed_slower(*ready.speedup); }
+  bool faster() const { return ready.speedup && is_shown_faster(*ready.speedup); }
+  bool slower() const { return ready.speedup && is_shown_slower(*ready.speedup); }
   /// Returns "1.60× faster (95% CI 1.52 to 1.67; in the one fresh process of each: 1.41× faster)".
   std::string speedup() const;
   /// Returns its range: "(95% CI 1.52 to 1.67; between any two of 3 fresh processes of each: 1.49 to 1.80× faster)".
@@ -40,7 +40,7 @@ struct PreparedMost {
   std::string fresh_range() const;
   bool gets_ahead() const { return ready.break_even_fresh.has_value(); }
 };
-PreparedMost prepared_most(const FoundCalls& found);
+PreparedMost prepared_most(const WorkloadCalls& found);
 
 /// The most prepared executor (compiled, graph) against the interpreter, which runs the same fused operations, by calls
 /// in turn. Workloads in which latency drifted count as showing nothing.
@@ -67,16 +67,16 @@ struct AgainstInterpreter {
                            : "");
   }
 };
-AgainstInterpreter against_interpreter(const std::vector<FoundCalls>& calls);
+AgainstInterpreter against_interpreter(const std::vector<WorkloadCalls>& calls);
 
 /// Returns two sentences: why it does not look faster at first, how much faster it is later, and from which call on; by
-/// `work_of_headline`.
-std::string headline_of(const std::vector<FoundCalls>& calls, const FoundCalls& usual);
-std::string key_figure_of(const FoundCalls& found);
+/// `headline_workload`.
+std::string headline_of(const std::vector<WorkloadCalls>& calls, const WorkloadCalls& usual);
+std::string key_figure_of(const WorkloadCalls& found);
 
 /// Returns explanations of the numbers, a paragraph each.
-std::vector<std::string> why_of(const std::vector<FoundCalls>& calls,
-                                const std::vector<FoundMistakes>& mistakes, Context& context);
+std::vector<std::string> why_of(const std::vector<WorkloadCalls>& calls,
+                                const std::vector<WorkloadMistakes>& mistakes, Context& context);
 
 /// Returns how executors compare on one workload, and why calls may not be independent.
 std::vector<std::string> findings_of(const IterationTimes& times);

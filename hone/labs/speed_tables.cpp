@@ -21,7 +21,7 @@ Cell break_even_cell(const std::optional<std::int64_t>& call,
 }  // namespace
 
 Table overview_table(const std::vector<LabExecutorResult>& overview) {
-  Table table({{"work", "Work"},
+  Table table({{"work", "Workload"},
                {"device", "Device"},
                {"executor", "Executor"},
                {"start_ms", "First output, fresh (ms)"},
@@ -55,52 +55,55 @@ Table overview_table(const std::vector<LabExecutorResult>& overview) {
 
 Table preparation_table(const IterationTimes& times) {
   std::vector<Column> columns = {{"stage", "Stage"}, {"torch_compile", "In torch.compile"}};
-  for (const WayTimes& way : times.ways) columns.push_back({way.way, way.way + " (ms)"});
+  for (const ExecutorCalls& calls : times.executors)
+    columns.push_back({calls.executor, calls.executor + " (ms)"});
   Table table(columns);
   const auto add = [&](std::string_view stage, std::string_view of_pytorch, auto&& ms_of) {
     std::vector<Cell> row = {std::string(stage), std::string(of_pytorch)};
-    for (const WayTimes& way : times.ways) {
-      const std::optional<double> ms = ms_of(way);
+    for (const ExecutorCalls& calls : times.executors) {
+      const std::optional<double> ms = ms_of(calls);
       row.push_back(ms ? significant(*ms) : Cell(absent));
     }
     table.add_row(std::move(row));
   };
   add("reading the model, as a graph", "Dynamo: capture",
-      [](const WayTimes& way) { return std::optional(model_ms(way)); });
+      [](const ExecutorCalls& calls) { return std::optional(model_ms(calls)); });
   for (const Counterpart& one : kCounterparts)
-    if (std::ranges::any_of(
-            times.ways, [&](const WayTimes& way) { return stage_ms(way, one.stage).has_value(); }))
-      add(one.stage, one.of_pytorch, [&](const WayTimes& way) { return stage_ms(way, one.stage); });
+    if (std::ranges::any_of(times.executors, [&](const ExecutorCalls& calls) {
+          return stage_ms(calls, one.stage).has_value();
+        }))
+      add(one.stage, one.of_pytorch,
+          [&](const ExecutorCalls& calls) { return stage_ms(calls, one.stage); });
   for (const std::size_t call : {0, 1})
     add(call == 0 ? "first call" : "second call", call == 0 ? "first call" : "second call",
-        [&](const WayTimes& way) { return std::optional(call_ms(way, "fresh", call)); });
+        [&](const ExecutorCalls& calls) { return std::optional(call_ms(calls, "fresh", call)); });
   return table;
 }
 
 Table operations_table(const IterationTimes& times) {
   std::vector<Column> columns = {{"operation", "Operation"}};
-  for (const WayTimes& way : times.ways)
-    columns.insert(columns.end(),
-                   {{way.way + "_nodes", way.way}, {way.way + "_bytes", way.way + ", traffic"}});
+  for (const ExecutorCalls& calls : times.executors)
+    columns.insert(columns.end(), {{calls.executor + "_nodes", calls.executor},
+                                   {calls.executor + "_bytes", calls.executor + ", traffic"}});
   Table table(columns);
   std::vector<std::string> names;
-  for (const WayTimes& way : times.ways)
-    for (const OperationKind& kind : way.graph)
+  for (const ExecutorCalls& calls : times.executors)
+    for (const OperationKind& kind : calls.graph)
       if (kind.moved_bytes > 0 && std::ranges::find(names, kind.operation) == names.end())
         names.push_back(kind.operation);
   for (const std::string& name : names) {
     std::vector<Cell> row = {name};
-    for (const WayTimes& way : times.ways) {
-      const OperationKind* kind = kind_of(way, name);
+    for (const ExecutorCalls& calls : times.executors) {
+      const OperationKind* kind = kind_of(calls, name);
       row.push_back(kind != nullptr ? Cell(kind->nodes) : Cell(absent));
       row.push_back(kind != nullptr ? bytes(kind->moved_bytes) : Cell(absent));
     }
     table.add_row(std::move(row));
   }
   std::vector<Cell> sum = {"all, views included"};
-  for (const WayTimes& way : times.ways) {
-    sum.emplace_back(way.operations());
-    sum.push_back(bytes(way.moved_bytes()));
+  for (const ExecutorCalls& calls : times.executors) {
+    sum.emplace_back(calls.operations());
+    sum.push_back(bytes(calls.moved_bytes()));
   }
   table.add_row(std::move(sum));
   return table;
@@ -116,18 +119,18 @@ Table executors_table(const IterationTimes& times) {
   return titled;
 }
 
-void write_tables(const std::vector<FoundCalls>& calls, const std::vector<FoundMistakes>& mistakes,
-                  const fs::path& folder) {
+void write_tables(const std::vector<WorkloadCalls>& calls,
+                  const std::vector<WorkloadMistakes>& mistakes, const fs::path& folder) {
   using Named = std::vector<std::pair<std::string, Table>>;
   Named executors, means, comparisons, operations, naive;
-  for (const FoundCalls& found : calls) {
+  for (const WorkloadCalls& found : calls) {
     if (!found.times) continue;
     executors.emplace_back(found.work, executor_table(*found.times));
     means.emplace_back(found.work, means_table(*found.times));
     comparisons.emplace_back(found.work, comparison_table(*found.times));
     operations.emplace_back(found.work, operations_table(*found.times));
   }
-  for (const FoundMistakes& found : mistakes)
+  for (const WorkloadMistakes& found : mistakes)
     if (found.times) naive.emplace_back(found.work, naive_table(*found.times));
   const std::pair<const char*, const Named&> files[] = {{"executors.csv", executors},
                                                         {"means.csv", means},
@@ -135,7 +138,7 @@ void write_tables(const std::vector<FoundCalls>& calls, const std::vector<FoundM
                                                         {"operations.csv", operations},
                                                         {"mistakes.csv", naive}};
   for (const auto& [name, tables] : files)
-    if (!tables.empty()) write_file(folder / name, to_csv(joined({"work", "Work"}, tables)));
+    if (!tables.empty()) write_file(folder / name, to_csv(joined({"work", "Workload"}, tables)));
 }
 
 }  // namespace hone

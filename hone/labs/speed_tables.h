@@ -15,7 +15,7 @@ Table operations_table(const IterationTimes& times);
 /// Returns `executor_table` with a clearer header for the calls needed.
 Table executors_table(const IterationTimes& times);
 /// Writes the tables of all workloads as CSV files to a folder.
-void write_tables(const std::vector<FoundCalls>& calls, const std::vector<FoundMistakes>& mistakes,
-                  const fs::path& folder);
+void write_tables(const std::vector<WorkloadCalls>& calls,
+                  const std::vector<WorkloadMistakes>& mistakes, const fs::path& folder);
 
 }  // namespace hone

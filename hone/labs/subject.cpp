@@ -29,9 +29,9 @@ JobData data_of(const JobData& given, Fidelity fidelity, std::vector<std::string
   JobData data = given;
   if (data.options.source.empty()) {
     data.options.source = fmt::format("synth:tail?seed=7&n={}", stand_in(fidelity).texts);
-    notes.push_back(
-        fmt::format("no data was given: built-in texts stand in ({}); give yours by `data`",
-                    data.options.source));
+    notes.push_back(fmt::format(
+        "no data was given, so the lab uses built-in texts ({}); use your own with `data`",
+        data.options.source));
   }
   if (data.max_eval_samples == 0) data.max_eval_samples = stand_in(fidelity).eval_samples;
   return data;
@@ -43,7 +43,7 @@ LabSubject given_subject(const std::string& model, const JobData& data, std::uin
   check_not_packed(source.model, model);
   check_unquantized(source.model, model);
   EncodedSplits encoded =
-      load_encoded(source, model, data, "", seed, FiguresOf::candidates, context, notes);
+      load_encoded(source, model, data, "", seed, MetricsOf::candidates, context, notes);
   return {.name = model,
           .source = std::move(source),
           .data = std::move(encoded),
@@ -64,16 +64,16 @@ LabSubject fresh_subject(const JobData& data, Fidelity fidelity, std::uint64_t s
                      row_hashes(splits.source.validation));
   std::vector<std::string> warnings = splits.source.warnings;
   EncodedSplits encoded =
-      encode_splits(source, splits, measured_texts(splits, "", source.trained_on),
+      encode_splits(source, splits, evaluation_examples(splits, "", source.trained_on),
                     source.trained_on, data.cut, context, warnings);
-  tell_warnings(context, warnings);
+  print_warnings(context, warnings);
   const LabTraining training{.steps = stand_in(fidelity).steps};
   notes.push_back(fmt::format(
-      "no model was given: one of bert-tiny's shape stands in, with {} tokens and trained here for "
+      "no model was given, so the lab trains one of bert-tiny's shape with {} tokens for "
       "{} "
-      "steps of {} texts; give yours by `model`",
+      "steps of {} texts; use your own with `model`",
       grouped(source.tokenizer.vocabulary_size()), grouped(training.steps), training.batch));
-  tell_notes(context, {notes.back()});
+  print_notes(context, {notes.back()});
   notes.insert(notes.end(), warnings.begin(), warnings.end());
   return {.name = "a model trained here",
           .source = std::move(source),
@@ -89,8 +89,8 @@ std::string_view to_string(Fidelity fidelity) {
   return kFidelities[static_cast<std::size_t>(fidelity)];
 }
 
-std::span<const EnumWord> enum_words(Fidelity) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Fidelity::quick), kFidelities[0]},
+std::span<const EnumName> enum_names(Fidelity) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(Fidelity::quick), kFidelities[0]},
                                         {static_cast<int>(Fidelity::paper), kFidelities[1]},
                                         {static_cast<int>(Fidelity::full), kFidelities[2]}};
   return kWords;
@@ -105,12 +105,12 @@ Fidelity parse_fidelity(std::string_view word) {
 LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity fidelity,
                        std::uint64_t seed, Context& context) {
   user_check(model.empty() || !data.options.source.empty(),
-             "{}: a lab on a model of yours wants texts of its task; give them by `data` (the "
-             "built-in ones that stand in for both are `data` synth:tail?seed=7&n={})",
+             "{}: a lab with your own model needs data of its task; give it with `data` (the "
+             "built-in data is `data` synth:tail?seed=7&n={})",
              model, stand_in(fidelity).texts);
   std::vector<std::string> notes;
   const JobData whole = data_of(data, fidelity, notes);
-  tell_notes(context, notes);
+  print_notes(context, notes);
   return model.empty() ? fresh_subject(whole, fidelity, seed, std::move(notes), context)
                        : given_subject(model, whole, seed, std::move(notes), context);
 }

@@ -15,7 +15,7 @@ namespace hone {
 enum class Fidelity : std::uint8_t { quick, paper, full };
 inline constexpr std::string_view kFidelities[] = {"quick", "paper", "full"};
 std::string_view to_string(Fidelity fidelity);
-std::span<const EnumWord> enum_words(Fidelity fidelity);
+std::span<const EnumName> enum_names(Fidelity fidelity);
 /// Returns the fidelity of this name. Throws `UserError` for any other.
 Fidelity parse_fidelity(std::string_view word);
 

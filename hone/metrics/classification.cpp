@@ -29,17 +29,17 @@ double share(std::int64_t part, std::int64_t whole) {
 
 // Returns the mean over the classes that occur, weighted by `weight`; 0/0 counts as 0.
 template <typename Weight>
-PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) {
+PrecisionRecall mean(const std::vector<ClassMetrics>& classes, Weight&& weight) {
   PrecisionRecall sum;
   double weights = 0;
   const auto or_zero = [](double value) { return std::isnan(value) ? 0 : value; };
-  for (const ClassFigures& one : classes) {
+  for (const ClassMetrics& one : classes) {
     if (one.support + one.predicted == 0) continue;
     const double w = weight(one);
     weights += w;
-    sum.precision += w * or_zero(one.figures.precision);
-    sum.recall += w * or_zero(one.figures.recall);
-    sum.f1 += w * or_zero(one.figures.f1);
+    sum.precision += w * or_zero(one.scores.precision);
+    sum.recall += w * or_zero(one.scores.recall);
+    sum.f1 += w * or_zero(one.scores.f1);
   }
   return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
 }
@@ -66,7 +66,7 @@ PrecisionRecall precision_recall(std::int64_t support, std::int64_t predicted, s
   return {share(found, predicted), share(found, support), share(2 * found, predicted + support)};
 }
 
-ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
+ClassMetrics class_metrics(std::int64_t support, std::int64_t predicted, std::int64_t found,
                            double evidence) {
   return {support,
           predicted,
@@ -100,7 +100,7 @@ void check_labels(std::span<const std::int32_t> labels, std::int64_t classes) {
       labels, [&](std::int32_t label) { return label < 0 || label >= classes; });
   if (bad == labels.end()) return;
   fail(
-      "labels: example {} has label {}, the model tells {} classes apart (labels 0 to {}); check "
+      "labels: example {} has label {}, but the model has {} classes (labels 0 to {}); check "
       "the label column "
       "and the model's num_labels",
       bad - labels.begin(), *bad, classes, classes - 1);
@@ -124,11 +124,11 @@ void count_example(Evaluation& e, std::int32_t label, std::int32_t prediction, s
 
 void compute_from_counts(Evaluation& e) {
   e.accuracy = share(e.correct, e.examples);
-  for (ClassFigures& one : e.of_class)
-    one.figures = precision_recall(one.support, one.predicted, one.found);
-  e.macro = mean(e.of_class, [](const ClassFigures&) { return 1.0; });
+  for (ClassMetrics& one : e.of_class)
+    one.scores = precision_recall(one.support, one.predicted, one.found);
+  e.macro = mean(e.of_class, [](const ClassMetrics&) { return 1.0; });
   e.weighted =
-      mean(e.of_class, [](const ClassFigures& one) { return static_cast<double>(one.support); });
+      mean(e.of_class, [](const ClassMetrics& one) { return static_cast<double>(one.support); });
 }
 
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
@@ -150,8 +150,8 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   }
   compute_from_counts(result);
   std::int64_t most = 0;
-  for (ClassFigures& one : result.of_class) {
-    one = class_figures(one.support, one.predicted, one.found, result.evidence);
+  for (ClassMetrics& one : result.of_class) {
+    one = class_metrics(one.support, one.predicted, one.found, result.evidence);
     most = std::max(most, one.support);
   }
   result.majority_share = share(most, result.examples);
@@ -161,20 +161,20 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   return result;
 }
 
-std::string part_text(const std::string& part, const Evaluation& e,
-                      std::span<const std::string> cautions) {
-  return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
+std::string split_text(const std::string& split, const Evaluation& e,
+                       std::span<const std::string> cautions) {
+  return split_text(split, e.examples, effective_examples(e.examples, e.evidence), cautions);
 }
 
 std::optional<std::int32_t> only_predicted_class(const Evaluation& e) {
   const auto all = [&](auto member) -> std::optional<std::int32_t> {
     const auto found = std::ranges::find_if(
-        e.of_class, [&](const ClassFigures& one) { return one.*member == e.examples; });
+        e.of_class, [&](const ClassMetrics& one) { return one.*member == e.examples; });
     if (found == e.of_class.end()) return std::nullopt;
     return static_cast<std::int32_t>(found - e.of_class.begin());
   };
-  if (e.examples == 0 || all(&ClassFigures::support)) return std::nullopt;
-  return all(&ClassFigures::predicted);
+  if (e.examples == 0 || all(&ClassMetrics::support)) return std::nullopt;
+  return all(&ClassMetrics::predicted);
 }
 
 std::string without_prediction_text(std::int64_t without, std::int64_t examples) {
@@ -187,7 +187,7 @@ std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::st
   if (const auto only = only_predicted_class(e)) {
     const auto label = static_cast<std::size_t>(*only);
     sentences.push_back(fmt::format(
-        "the model predicts one class only, '{1}': right for {2} of {0} examples",
+        "the model predicts one class only, '{1}': correct for {2} of {0} examples",
         grouped(e.examples), shown_name(labels[label]), grouped(e.of_class[label].support)));
   } else {
     std::vector<std::string> never;

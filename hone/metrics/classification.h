@@ -48,16 +48,16 @@ PrecisionRecall precision_recall(std::int64_t support, std::int64_t predicted, s
 
 /// Metrics of one class. 0/0 is NaN: the precision of a class that was never predicted, the recall of one without
 /// examples, the F1 of one with neither.
-struct ClassFigures {
+struct ClassMetrics {
   std::int64_t support = 0;                      ///< examples of it
   std::int64_t predicted = 0;                    ///< examples predicted as it
   std::int64_t found = 0;                        ///< both
-  PrecisionRecall figures;                       ///< `precision_recall`
+  PrecisionRecall scores;                        ///< `precision_recall`
   Interval precision_interval, recall_interval;  ///< Wilson, 95%
 };
 
 /// Computes the metrics from the counts. `evidence`: as in `wilson_interval`.
-ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
+ClassMetrics class_metrics(std::int64_t support, std::int64_t predicted, std::int64_t found,
                            double evidence = 1);
 
 struct Evaluation {
@@ -72,7 +72,7 @@ struct Evaluation {
   Interval accuracy_interval;  ///< Wilson, 95%
   double loss =
       0;  ///< mean cross-entropy in nats; NaN without examples or with a NaN among the logits
-  std::vector<ClassFigures> of_class;  ///< (classes)
+  std::vector<ClassMetrics> of_class;  ///< (classes)
   /// Means over the classes as scikit-learn computes them with zero_division=0: 0/0 counts as 0, and classes that are
   /// neither among the labels nor among the predictions are left out. `macro` weights classes equally, `weighted` by
   /// their examples (its recall is the accuracy). NaN without examples.
@@ -109,8 +109,8 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
 
 /// Returns the split and sample size of an evaluation: "validation, n = 1,072", with repeated texts "validation, n =
 /// 1,072 (effective 850)". The cautions follow.
-std::string part_text(const std::string& part, const Evaluation& evaluation,
-                      std::span<const std::string> cautions = {});
+std::string split_text(const std::string& split, const Evaluation& evaluation,
+                       std::span<const std::string> cautions = {});
 
 /// Returns the class predicted for all examples although their labels differ: the model has collapsed.
 std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);

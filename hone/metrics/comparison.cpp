@@ -60,58 +60,58 @@ double mcnemar_p_of_texts(std::span<const int> gains, std::span<const std::int32
 
 }  // namespace
 
-double mcnemar_p(std::int64_t only_parent, std::int64_t only_candidate) {
-  return std::min(
-      1.0, 2 * binomial_tail(std::min(only_parent, only_candidate), only_parent + only_candidate));
+double mcnemar_p(std::int64_t only_baseline, std::int64_t only_candidate) {
+  return std::min(1.0, 2 * binomial_tail(std::min(only_baseline, only_candidate),
+                                         only_baseline + only_candidate));
 }
 
-double margin_snr_db(const Logits& parent, const Logits& candidate) {
-  check_same_examples(parent, candidate);
-  HONE_ASSERT(parent.classes >= 2, "a margin needs two classes, not {}", parent.classes);
+double margin_snr_db(const Logits& baseline, const Logits& candidate) {
+  check_same_examples(baseline, candidate);
+  HONE_ASSERT(baseline.classes >= 2, "a margin needs two classes, not {}", baseline.classes);
   double signal = 0, noise = 0;
-  for (std::int64_t i = 0; i < parent.examples(); ++i) {
-    const std::span<const float> p = parent.row(i), c = candidate.row(i);
+  for (std::int64_t i = 0; i < baseline.examples(); ++i) {
+    const std::span<const float> p = baseline.row(i), c = candidate.row(i);
     const auto [first, second] = top_two(p);
-    const double parent_margin = static_cast<double>(p[first]) - p[second];
-    const double error = (static_cast<double>(c[first]) - c[second]) - parent_margin;
-    signal += parent_margin * parent_margin;
+    const double baseline_margin = static_cast<double>(p[first]) - p[second];
+    const double error = (static_cast<double>(c[first]) - c[second]) - baseline_margin;
+    signal += baseline_margin * baseline_margin;
     noise += error * error;
   }
   if (noise == 0) return std::numeric_limits<double>::infinity();
   return 10 * std::log10(signal / noise);
 }
 
-Comparison compare(const Logits& parent, const Logits& candidate,
+Comparison compare(const Logits& baseline, const Logits& candidate,
                    std::span<const std::int32_t> labels, std::span<const std::int32_t> texts) {
-  check_same_examples(parent, candidate);
-  HONE_ASSERT(static_cast<std::size_t>(parent.examples()) == labels.size(),
-              "{} rows of logits, {} labels", parent.examples(), labels.size());
-  check_labels(labels, parent.classes);
-  const std::vector<std::int32_t> before = predictions(parent), after = predictions(candidate);
+  check_same_examples(baseline, candidate);
+  HONE_ASSERT(static_cast<std::size_t>(baseline.examples()) == labels.size(),
+              "{} rows of logits, {} labels", baseline.examples(), labels.size());
+  check_labels(labels, baseline.classes);
+  const std::vector<std::int32_t> before = predictions(baseline), after = predictions(candidate);
   std::vector<char> was_right(labels.size()), is_right(labels.size()), differ(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     was_right[i] = before[i] == labels[i] ? 1 : 0;
     is_right[i] = after[i] == labels[i] ? 1 : 0;
     differ[i] = before[i] != after[i] ? 1 : 0;
   }
-  Comparison result = compare_answers(was_right, is_right, differ, texts);
-  result.margin_snr_db = margin_snr_db(parent, candidate);
+  Comparison result = compare_predictions(was_right, is_right, differ, texts);
+  result.margin_snr_db = margin_snr_db(baseline, candidate);
   return result;
 }
 
-Comparison compare_answers(std::span<const char> parent_right,
-                           std::span<const char> candidate_right, std::span<const char> differ,
-                           std::span<const std::int32_t> texts) {
+Comparison compare_predictions(std::span<const char> baseline_right,
+                               std::span<const char> candidate_right, std::span<const char> differ,
+                               std::span<const std::int32_t> texts) {
   Comparison result;
-  result.examples = std::ssize(parent_right);
+  result.examples = std::ssize(baseline_right);
   result.evidence = evidence(texts);
-  std::vector<int> gains(parent_right.size());
-  for (std::size_t i = 0; i < parent_right.size(); ++i) {
-    const bool was_right = parent_right[i] != 0, is_right = candidate_right[i] != 0;
+  std::vector<int> gains(baseline_right.size());
+  for (std::size_t i = 0; i < baseline_right.size(); ++i) {
+    const bool was_right = baseline_right[i] != 0, is_right = candidate_right[i] != 0;
     result.flips += differ[i] != 0;
     result.both_right += was_right && is_right;
     result.both_wrong += !was_right && !is_right;
-    result.only_parent += was_right && !is_right;
+    result.only_baseline += was_right && !is_right;
     result.only_candidate += !was_right && is_right;
     gains[i] = static_cast<int>(is_right) - static_cast<int>(was_right);
   }
@@ -125,7 +125,7 @@ Comparison compare_answers(std::span<const char> parent_right,
 double tango_score(const Comparison& c, double change) {
   const double n = c.evidence * static_cast<double>(c.examples),
                gained = c.evidence * static_cast<double>(c.only_candidate),
-               lost = c.evidence * static_cast<double>(c.only_parent);
+               lost = c.evidence * static_cast<double>(c.only_baseline);
   if (c.examples == 0) return 0;
   // The maximum-likelihood share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
   const double a = 2 * n, b = (2 * n - gained + lost) * change - gained - lost,

@@ -32,9 +32,9 @@ std::string sample_size_text(std::int64_t examples, std::int64_t effective) {
   return text;
 }
 
-std::string part_text(const std::string& part, std::int64_t examples, std::int64_t effective,
-                      std::span<const std::string> cautions) {
-  std::string text = part + ", " + sample_size_text(examples, effective);
+std::string split_text(const std::string& split, std::int64_t examples, std::int64_t effective,
+                       std::span<const std::string> cautions) {
+  std::string text = split + ", " + sample_size_text(examples, effective);
   for (const std::string& words : cautions) text += ", " + words;
   return text;
 }

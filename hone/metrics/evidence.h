@@ -37,7 +37,7 @@ std::string sample_size_text(std::int64_t examples, std::int64_t effective);
 
 /// Returns the split and sample size of a metric: "validation, n = 1,072". The cautions follow: "test, n = 400, 80
 /// trained on".
-std::string part_text(const std::string& part, std::int64_t examples, std::int64_t effective,
-                      std::span<const std::string> cautions = {});
+std::string split_text(const std::string& split, std::int64_t examples, std::int64_t effective,
+                       std::span<const std::string> cautions = {});
 
 }  // namespace hone

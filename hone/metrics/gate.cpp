@@ -57,7 +57,7 @@ GateWords words_of(std::string_view text) {
     words.of_class = trim(name.substr(open + 1, name.size() - open - 2));
     if (words.of_class->empty()) refuse("there is no class between ( and )");
   }
-  if (!is_word(words.metric)) refuse(fmt::format("'{}' is no name of a metric", words.metric));
+  if (!is_word(words.metric)) refuse(fmt::format("'{}' is not the name of a metric", words.metric));
   const std::optional<double> points = number_in(number);
   if (!points) refuse(fmt::format("'{}' is no number of points", number));
   if (std::abs(*points) > kMostPoints)
@@ -149,9 +149,9 @@ std::int64_t class_called(std::string_view text, std::string_view name,
 
 Gate gate_of_class(const std::string& metric, std::int64_t label, const LabelScheme& scheme) {
   const std::string& name = scheme.names.at(static_cast<std::size_t>(label));
-  return {.figure = {fmt::format("{}({})", metric, name),
+  return {.metric = {fmt::format("{}({})", metric, name),
                      fmt::format("{} of {}", metric == "f1" ? "F1" : metric, shown_name(name))},
-          .metric = metric,
+          .base_metric = metric,
           .of_class = label,
           .class_name = name,
           .text = {}};
@@ -171,9 +171,9 @@ Gate gate_on(const GateWords& words, std::string_view text, const LabelScheme& s
   const std::vector<std::string> known = gated_metrics(scheme);
   if (std::ranges::find(known, name) == known.end()) refuse_metric(text, name, scheme);
   const Metric& metric = find_metric(scheme.task, name);
-  return {.figure = {name, std::string(metric.text),
+  return {.metric = {name, std::string(metric.text),
                      /*may_be_negative=*/scheme.task == Task::regression},
-          .metric = name,
+          .base_metric = name,
           .text = {}};
 }
 
@@ -200,13 +200,13 @@ Gate parse_gate(std::string_view text, const LabelScheme& scheme) {
 }
 
 double gated_value(const Gate& gate, const TaskEvaluation& e) {
-  if (!gate.of_class) return find_metric(e.task(), gate.metric).value(e);
-  const std::vector<ClassFigures>& all = e.classes() != nullptr
+  if (!gate.of_class) return find_metric(e.task(), gate.base_metric).value(e);
+  const std::vector<ClassMetrics>& all = e.classes() != nullptr
                                              ? e.classes()->of_class
-                                             : std::get<MultiLabelEvaluation>(e.figures).of_label;
-  const PrecisionRecall& of_class = all.at(static_cast<std::size_t>(*gate.of_class)).figures;
-  if (gate.metric == "precision") return of_class.precision;
-  return gate.metric == "recall" ? of_class.recall : of_class.f1;
+                                             : std::get<MultiLabelEvaluation>(e.details).of_label;
+  const PrecisionRecall& of_class = all.at(static_cast<std::size_t>(*gate.of_class)).scores;
+  if (gate.base_metric == "precision") return of_class.precision;
+  return gate.base_metric == "recall" ? of_class.recall : of_class.f1;
 }
 
 }  // namespace hone

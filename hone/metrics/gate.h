@@ -12,14 +12,15 @@
 /// Limits on how far metrics of a compressed model may fall below those of its baseline.
 ///
 ///     Gate gate = parse_gate("recall(legal)>=-2", scheme);
-///     gate.figure.text, gate.margin   // "recall of legal", 0.02
+///     gate.metric.text, gate.margin   // "recall of legal", 0.02
 namespace hone {
 
 /// A limit on the loss of a metric, over all examples or of one class.
 struct Gate {
   MetricName
-      figure;  ///< key "recall(legal)", text "recall of legal"; without a class "f1_macro", "macro F1"
-  std::string metric;  ///< its name in `metrics(task)`; for a class "precision", "recall" or "f1"
+      metric;  ///< key "recall(legal)", text "recall of legal"; without a class "f1_macro", "macro F1"
+  std::string
+      base_metric;  ///< its name in `metrics(task)`; for a class "precision", "recall" or "f1"
   std::optional<std::int64_t> of_class = {};  ///< or label; none: all
   std::string class_name = {};                ///< empty: all classes
   double margin = 0;  ///< a share: 0.02 for ">=-2"; negative if the metric must rise

@@ -23,42 +23,42 @@ namespace {
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 /// A model's predictions for examples with classes or labels.
-struct ModelAnswers {
+struct ModelPredictions {
   std::vector<std::int32_t> classes = {};  ///< for single labels: (examples)
   std::vector<std::vector<char>> labels =
-      {};  ///< for multiple labels: `label_answers` of each example
+      {};  ///< for multiple labels: `label_predictions` of each example
 
-  ModelAnswers(const Logits& logits, const Truth& truth) {
+  ModelPredictions(const Logits& logits, const Truth& truth) {
     if (truth.task == Task::single_label) {
       classes = predictions(logits);
     } else {
       for (std::int64_t i = 0; i < logits.examples(); ++i)
-        labels.push_back(label_answers(logits.row(i)));
+        labels.push_back(label_predictions(logits.row(i)));
     }
   }
-  bool says(std::size_t example, std::int64_t label) const {
+  bool predicts(std::size_t example, std::int64_t label) const {
     if (labels.empty()) return classes[example] == label;
-    const std::vector<char>& answers = labels[example];
-    return !answers.empty() && answers[static_cast<std::size_t>(label)] != 0;
+    const std::vector<char>& of_example = labels[example];
+    return !of_example.empty() && of_example[static_cast<std::size_t>(label)] != 0;
   }
-  bool same(const ModelAnswers& other, std::size_t example) const {
+  bool same(const ModelPredictions& other, std::size_t example) const {
     return labels.empty() ? classes[example] == other.classes[example]
                           : labels[example] == other.labels[example];
   }
 };
 
 /// The predictions of two models for the same examples.
-struct Both {
+struct ModelPair {
   Truth truth;
   std::int64_t outputs = 0;
   std::size_t examples = 0;
-  ModelAnswers parent, candidate;
+  ModelPredictions baseline, candidate;
 
-  Both(const Logits& before, const Logits& after, const Truth& of)
+  ModelPair(const Logits& before, const Logits& after, const Truth& of)
       : truth(of),
         outputs(before.classes),
         examples(static_cast<std::size_t>(before.examples())),
-        parent(before, of),
+        baseline(before, of),
         candidate(after, of) {}
 
   std::span<const float> targets(std::size_t example) const {
@@ -88,19 +88,19 @@ std::vector<std::int32_t> texts_of(std::span<const std::int32_t> texts,
 }
 
 // A model is right on an example of a class or label if it predicts it.
-Comparison compare_on_class(const Both& both, std::int64_t label) {
+Comparison compare_on_class(const ModelPair& both, std::int64_t label) {
   std::vector<std::size_t> rows;
   std::vector<char> was_right, is_right, differ;
   for (std::size_t i = 0; i < both.examples; ++i) {
     if (!both.is_of(i, label)) continue;
     rows.push_back(i);
-    was_right.push_back(both.parent.says(i, label) ? 1 : 0);
-    is_right.push_back(both.candidate.says(i, label) ? 1 : 0);
-    const bool same = both.truth.task == Task::single_label ? both.parent.same(both.candidate, i)
+    was_right.push_back(both.baseline.predicts(i, label) ? 1 : 0);
+    is_right.push_back(both.candidate.predicts(i, label) ? 1 : 0);
+    const bool same = both.truth.task == Task::single_label ? both.baseline.same(both.candidate, i)
                                                             : was_right.back() == is_right.back();
     differ.push_back(same ? 0 : 1);
   }
-  return compare_answers(was_right, is_right, differ, texts_of(both.truth.texts, rows));
+  return compare_predictions(was_right, is_right, differ, texts_of(both.truth.texts, rows));
 }
 
 using Value = std::function<double(const TaskEvaluation&)>;
@@ -122,7 +122,8 @@ double step(double before, double after) {
 
 class TallyOfClasses : public Tally {
  public:
-  TallyOfClasses(const Both& both, const ModelAnswers& model) : both_(both), model_(model) {
+  TallyOfClasses(const ModelPair& both, const ModelPredictions& model)
+      : both_(both), model_(model) {
     own().of_class.resize(static_cast<std::size_t>(both.outputs));
     own().confusion.resize(static_cast<std::size_t>(both.outputs * both.outputs));
     for (std::size_t i = 0; i < both.examples; ++i) add(i, 1);
@@ -148,7 +149,7 @@ class TallyOfClasses : public Tally {
     const auto classes = static_cast<std::size_t>(both_.outputs);
     std::vector<double> less(classes), more(classes);
     for (std::size_t c = 0; c < classes; ++c) {
-      const ClassFigures one = own().of_class[c];
+      const ClassMetrics one = own().of_class[c];
       const auto label = static_cast<std::int32_t>(c);
       if (one.support > 0)
         less[c] =
@@ -165,25 +166,25 @@ class TallyOfClasses : public Tally {
   }
 
  private:
-  Evaluation& own() { return std::get<Evaluation>(evaluation_.figures); }
+  Evaluation& own() { return std::get<Evaluation>(evaluation_.details); }
 
-  const Both& both_;
-  const ModelAnswers& model_;
+  const ModelPair& both_;
+  const ModelPredictions& model_;
   TaskEvaluation evaluation_;
 };
 
 class TallyOfLabels : public Tally {
  public:
-  TallyOfLabels(const Both& both, const ModelAnswers& model)
+  TallyOfLabels(const ModelPair& both, const ModelPredictions& model)
       : both_(both), model_(model), tally_(both.outputs) {
-    evaluation_.figures = MultiLabelEvaluation();
+    evaluation_.details = MultiLabelEvaluation();
     for (std::size_t i = 0; i < both.examples; ++i) add(i, 1);
   }
   void add(std::size_t example, std::int64_t times) override {
     tally_.add(both_.targets(example), model_.labels[example], times);
   }
   const TaskEvaluation& evaluation() override {
-    tally_.compute(std::get<MultiLabelEvaluation>(evaluation_.figures));
+    tally_.compute(std::get<MultiLabelEvaluation>(evaluation_.details));
     return evaluation_;
   }
   // Flips, for each label, a prediction on an example that has the label, and one on an example that has not.
@@ -209,13 +210,13 @@ class TallyOfLabels : public Tally {
   }
 
  private:
-  const Both& both_;
-  const ModelAnswers& model_;
+  const ModelPair& both_;
+  const ModelPredictions& model_;
   LabelTally tally_;
   TaskEvaluation evaluation_;
 };
 
-std::unique_ptr<Tally> tally_of(const Both& both, const ModelAnswers& model) {
+std::unique_ptr<Tally> tally_of(const ModelPair& both, const ModelPredictions& model) {
   if (both.truth.task == Task::single_label) return std::make_unique<TallyOfClasses>(both, model);
   return std::make_unique<TallyOfLabels>(both, model);
 }
@@ -237,22 +238,22 @@ std::vector<double> jackknife(Tally& tally, const Value& value,
   const double all = value(tally.evaluation());
   const std::vector<std::vector<std::size_t>> by_text = rows_by_text(texts, rows.size());
   const auto count = static_cast<double>(by_text.size());
-  std::vector<double> parts(rows.size());
+  std::vector<double> contributions(rows.size());
   for (const std::vector<std::size_t>& places : by_text) {
     for (const std::size_t place : places) tally.add(rows[place], -1);
-    parts[places.front()] = (count - 1) / count * (all - value(tally.evaluation()));
+    contributions[places.front()] = (count - 1) / count * (all - value(tally.evaluation()));
     for (const std::size_t place : places) tally.add(rows[place], 1);
   }
-  return parts;
+  return contributions;
 }
 
 // Returns the examples on which a metric can change.
-std::vector<std::size_t> rows_of(const Both& both, const Gate& gate) {
+std::vector<std::size_t> rows_of(const ModelPair& both, const Gate& gate) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < both.examples; ++i) {
-    if (!gate.of_class || both.parent.says(i, *gate.of_class) ||
-        both.candidate.says(i, *gate.of_class) ||
-        (gate.metric == "f1" && both.is_of(i, *gate.of_class)))
+    if (!gate.of_class || both.baseline.predicts(i, *gate.of_class) ||
+        both.candidate.predicts(i, *gate.of_class) ||
+        (gate.base_metric == "f1" && both.is_of(i, *gate.of_class)))
       rows.push_back(i);
   }
   return rows;
@@ -260,9 +261,9 @@ std::vector<std::size_t> rows_of(const Both& both, const Gate& gate) {
 
 std::string unit_of(const Gate& gate) {
   if (!gate.of_class) return "";
-  const char* which = gate.metric == "recall"      ? "of"
-                      : gate.metric == "precision" ? "predicted as"
-                                                   : "of or predicted as";
+  const char* which = gate.base_metric == "recall"      ? "of"
+                      : gate.base_metric == "precision" ? "predicted as"
+                                                        : "of or predicted as";
   return fmt::format("examples {} {}", which, shown_name(gate.class_name));
 }
 
@@ -274,32 +275,32 @@ MetricChange change_unless_it_rests_on_one(const Gate& gate, double change,
   const bool rests_on_one =
       std::ranges::any_of(contributions.values, [](double part) { return std::isnan(part); });
   MetricChange c =
-      paired_change(gate.figure, rests_on_one ? kNotANumber : change, contributions, texts);
+      paired_change(gate.metric, rests_on_one ? kNotANumber : change, contributions, texts);
   if (rests_on_one && !std::isnan(change)) c.notes = "; it depends on a single example";
   return c;
 }
 
-MetricChange change_by_counts(const Gate& gate, const Both& both) {
+MetricChange change_by_counts(const Gate& gate, const ModelPair& both) {
   const std::vector<std::size_t> rows = rows_of(both, gate);
   const std::vector<std::int32_t> texts = texts_of(both.truth.texts, rows);
   const Value value = [&](const TaskEvaluation& e) { return gated_value(gate, e); };
-  const auto before = tally_of(both, both.parent), after = tally_of(both, both.candidate);
+  const auto before = tally_of(both, both.baseline), after = tally_of(both, both.candidate);
   const double change = value(after->evaluation()) - value(before->evaluation());
-  const std::vector<double> parent = jackknife(*before, value, rows, texts);
-  std::vector<double> parts = jackknife(*after, value, rows, texts);
+  const std::vector<double> baseline = jackknife(*before, value, rows, texts);
+  std::vector<double> contributions = jackknife(*after, value, rows, texts);
   std::vector<char> differ;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    parts[i] -= parent[i];
-    const bool same = gate.of_class ? both.parent.says(rows[i], *gate.of_class) ==
-                                          both.candidate.says(rows[i], *gate.of_class)
-                                    : both.parent.same(both.candidate, rows[i]);
+    contributions[i] -= baseline[i];
+    const bool same = gate.of_class ? both.baseline.predicts(rows[i], *gate.of_class) ==
+                                          both.candidate.predicts(rows[i], *gate.of_class)
+                                    : both.baseline.same(both.candidate, rows[i]);
     differ.push_back(same ? 0 : 1);
   }
   MetricChange c = change_unless_it_rests_on_one(
       gate, change,
-      {.values = parts,
+      {.values = contributions,
        .differ = differ,
-       .is_of_whole_answers = true,
+       .is_discrete = true,
        .greatest = before->greatest_step(value, gate.of_class.has_value())},
       texts);
   if (c.interval)
@@ -308,36 +309,36 @@ MetricChange change_by_counts(const Gate& gate, const Both& both) {
   return c;
 }
 
-MetricChange change_by_parts(const Gate& gate, const Metric& metric, const Logits& parent,
-                             const Logits& candidate, const Truth& truth, double change) {
-  std::vector<double> parts = metric.parts(candidate, truth);
-  const std::vector<double> before = metric.parts(parent, truth);
+MetricChange change_by_contributions(const Gate& gate, const Metric& metric, const Logits& baseline,
+                                     const Logits& candidate, const Truth& truth, double change) {
+  std::vector<double> contributions = metric.contributions(candidate, truth);
+  const std::vector<double> before = metric.contributions(baseline, truth);
   std::vector<char> differ;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i] -= before[i];
+  for (std::size_t i = 0; i < contributions.size(); ++i) {
+    contributions[i] -= before[i];
     const auto row = static_cast<std::int64_t>(i);
-    differ.push_back(std::ranges::equal(parent.row(row), candidate.row(row)) ? 0 : 1);
+    differ.push_back(std::ranges::equal(baseline.row(row), candidate.row(row)) ? 0 : 1);
   }
-  const double least = 1 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
+  const double least = 1 / static_cast<double>(std::max<std::size_t>(contributions.size(), 1));
   return change_unless_it_rests_on_one(
-      gate, change, {.values = parts, .differ = differ, .least = least, .is_unequal = true},
+      gate, change, {.values = contributions, .differ = differ, .least = least, .is_unequal = true},
       truth.texts);
 }
 
-MetricChange change_of_recall(const Gate& gate, const Both& both) {
+MetricChange change_of_recall(const Gate& gate, const ModelPair& both) {
   const Comparison comparison = compare_on_class(both, *gate.of_class);
   MetricChange c = accuracy_change(comparison);
   if (comparison.examples == 0) c = {.change = kNotANumber};
   return c;
 }
 
-std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
+std::string why_undefined(const Gate& gate, const TaskEvaluation& baseline,
                           const TaskEvaluation& candidate) {
   std::string why;
   for (const auto& [whose, e] :
-       {std::pair("baseline", &parent), std::pair("candidate", &candidate)}) {
+       {std::pair("baseline", &baseline), std::pair("candidate", &candidate)}) {
     if (!std::isnan(gated_value(gate, *e))) continue;
-    if (gate.metric == "precision" && gate.of_class)
+    if (gate.base_metric == "precision" && gate.of_class)
       why += fmt::format("; the {} never predicts {}", whose, shown_name(gate.class_name));
     else if (e->without_prediction > 0)
       why += fmt::format("; {} of {} predictions of the {} are not finite",
@@ -345,36 +346,37 @@ std::string why_undefined(const Gate& gate, const TaskEvaluation& parent,
   }
   if (!why.empty()) return why;
   return gate.of_class ? fmt::format("; there is no example of {}", shown_name(gate.class_name))
-                       : "; the true answers, or those of a model, are all the same";
+                       : "; all labels, or all predictions of a model, are the same";
 }
 
-MetricChange change_of(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange change_of(const Gate& gate, const Logits& baseline, const Logits& candidate,
                        const Truth& truth, double change) {
   if (gate.of_class) {
-    const Both both(parent, candidate, truth);
-    return gate.metric == "recall" ? change_of_recall(gate, both) : change_by_counts(gate, both);
+    const ModelPair both(baseline, candidate, truth);
+    return gate.base_metric == "recall" ? change_of_recall(gate, both)
+                                        : change_by_counts(gate, both);
   }
-  const Metric& metric = find_metric(truth.task, gate.metric);
-  if (&metric == &metrics(truth.task).front()) return compare(parent, candidate, truth).change;
-  if (gate.figure == kSubsetAccuracy)
-    return compare_multi_label(parent, candidate, truth.targets, truth.texts).subset_accuracy;
-  if (metric.parts != nullptr)
-    return change_by_parts(gate, metric, parent, candidate, truth, change);
-  return change_by_counts(gate, Both(parent, candidate, truth));
+  const Metric& metric = find_metric(truth.task, gate.base_metric);
+  if (&metric == &metrics(truth.task).front()) return compare(baseline, candidate, truth).change;
+  if (gate.metric == kSubsetAccuracy)
+    return compare_multi_label(baseline, candidate, truth.targets, truth.texts).subset_accuracy;
+  if (metric.contributions != nullptr)
+    return change_by_contributions(gate, metric, baseline, candidate, truth, change);
+  return change_by_counts(gate, ModelPair(baseline, candidate, truth));
 }
 
 }  // namespace
 
-std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& baseline,
                                         const Logits& candidate, const Truth& truth) {
-  const TaskEvaluation before = evaluate(parent, truth), after = evaluate(candidate, truth);
+  const TaskEvaluation before = evaluate(baseline, truth), after = evaluate(candidate, truth);
   std::vector<MetricChange> changes;
   for (const Gate& gate : gates) {
     const double was = gated_value(gate, before), is = gated_value(gate, after);
-    MetricChange c = change_of(gate, parent, candidate, truth, is - was);
-    c.figure = gate.figure;
+    MetricChange c = change_of(gate, baseline, candidate, truth, is - was);
+    c.metric = gate.metric;
     c.unit = unit_of(gate);
-    c.parent = was;
+    c.baseline = was;
     c.candidate = is;
     if (before.examples > 0 && std::isnan(is - was)) c.notes = why_undefined(gate, before, after);
     changes.push_back(std::move(c));
@@ -384,9 +386,9 @@ std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logit
 
 std::string gated_examples(const Gate& gate) { return gate.of_class ? unit_of(gate) : "examples"; }
 
-MetricChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange gated_change(const Gate& gate, const Logits& baseline, const Logits& candidate,
                           const Truth& truth) {
-  return gated_changes({&gate, 1}, parent, candidate, truth).front();
+  return gated_changes({&gate, 1}, baseline, candidate, truth).front();
 }
 
 namespace {
@@ -399,12 +401,12 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const Verdict& v = all.gates[i];
     std::string change = std::isnan(v.change)
-                             ? fmt::format("{}, which is not defined", v.figure.text)
-                             : fmt::format("{} {}", v.figure.text, points_text(v.change));
+                             ? fmt::format("{}, which is not defined", v.metric.text)
+                             : fmt::format("{} {}", v.metric.text, points_text(v.change));
     if (v.examples_needed)
       change +=
           fmt::format(" ({} {} needed)", about_text(*v.examples_needed), gated_examples(gates[i]));
-    (v.kept()                                    ? kept
+    (v.within_limit()                            ? kept
      : v.conclusion == Conclusion::exceeds_limit ? lost
                                                  : unclear)
         .push_back(change);
@@ -414,7 +416,7 @@ GateVerdict all_together(std::span<const Gate> gates, std::vector<Verdict> verdi
                                       : Conclusion::within_limit;
   if (all.gates.size() == 1) {
     all.summary = all.gates.front().summary;
-  } else if (all.kept()) {
+  } else if (all.within_limit()) {
     all.summary =
         fmt::format("all {} gates hold, in points: {}", gates.size(), fmt::join(kept, ", "));
   } else if (!lost.empty()) {
@@ -436,7 +438,7 @@ GateVerdict judge_gates(std::span<const Gate> gates, std::span<const MetricChang
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < gates.size(); ++i)
     verdicts.push_back(
-        verdict_of_look(changes[i], evaluations * std::ssize(gates), gates[i].margin));
+        verdict_of_evaluation(changes[i], evaluations * std::ssize(gates), gates[i].margin));
   return all_together(gates, std::move(verdicts));
 }
 
@@ -473,11 +475,11 @@ GateVerdict judge_gates_of_seeds(std::span<const Gate> gates,
   return all_together(gates, std::move(verdicts));
 }
 
-std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
-                                    const Truth& truth, std::int64_t comparisons) {
+std::vector<DegradedClass> degraded_classes(const Logits& baseline, const Logits& candidate,
+                                            const Truth& truth, std::int64_t comparisons) {
   if (truth.task == Task::regression) return {};
-  const Both both(parent, candidate, truth);
-  std::vector<LostClass> tested;
+  const ModelPair both(baseline, candidate, truth);
+  std::vector<DegradedClass> tested;
   std::vector<double> p_values;
   for (std::int64_t c = 0; c < both.outputs; ++c) {
     const Comparison own = compare_on_class(both, c);
@@ -490,8 +492,8 @@ std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidat
     tested[i].p_value = std::min(1.0, corrected[i] * static_cast<double>(comparisons));
   constexpr double kLevel = 0.05;
   std::erase_if(tested,
-                [](const LostClass& one) { return one.p_value > kLevel || one.change >= 0; });
-  std::ranges::stable_sort(tested, {}, &LostClass::change);
+                [](const DegradedClass& one) { return one.p_value > kLevel || one.change >= 0; });
+  std::ranges::stable_sort(tested, {}, &DegradedClass::change);
   return tested;
 }
 

@@ -12,7 +12,7 @@
 /// Changes of gated metrics from a baseline to a candidate, and verdicts on the gates.
 ///
 ///     std::vector<MetricChange> changes;
-///     for (const Gate& gate : gates) changes.push_back(gated_change(gate, parent, candidate, truth));
+///     for (const Gate& gate : gates) changes.push_back(gated_change(gate, baseline, candidate, truth));
 ///     judge_gates(gates, changes).summary  // "all 2 gates hold, in points: …"
 namespace hone {
 
@@ -20,16 +20,16 @@ namespace hone {
 ///
 /// Accuracy, subset accuracy and the recall of a class, on the examples of that class, use Tango's score
 /// (`accuracy_change`). R², micro F1 and correlations are linearised, and AUCs use the contribution of each example
-/// (`paired_change`, `Metric::parts`). All other metrics are computed from counts: leaving out a text shows its
+/// (`paired_change`, `Metric::contributions`). All other metrics are computed from counts: leaving out a text shows its
 /// contribution (jackknife: Efron & Stein 1981, Annals of Statistics 9:586, whose variance is not too small on
 /// average), and these contributions go to `paired_change` as well. For the precision of a class, the examples are
 /// those that either model predicts as the class; for its F1, also those of the class.
 ///
 /// Not defined, with a note that says why, if the metric is not: without examples of the class, for instance.
-MetricChange gated_change(const Gate& gate, const Logits& parent, const Logits& candidate,
+MetricChange gated_change(const Gate& gate, const Logits& baseline, const Logits& candidate,
                           const Truth& truth);
 /// The same for several gates; evaluates both models once.
-std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& parent,
+std::vector<MetricChange> gated_changes(std::span<const Gate> gates, const Logits& baseline,
                                         const Logits& candidate, const Truth& truth);
 
 /// Returns what a gate counts: "examples", "examples of legal", "examples predicted as legal".
@@ -42,10 +42,10 @@ struct GateVerdict {
       inconclusive;  ///< within limit: all gates are; exceeds limit: one does; else inconclusive
   std::string summary = {};  ///< one sentence, without a full stop
 
-  bool kept() const { return conclusion == Conclusion::within_limit; }
+  bool within_limit() const { return conclusion == Conclusion::within_limit; }
 };
 
-/// Judges each gate by `verdict_of_look`, at a level corrected for `evaluations` times the number of gates: all
+/// Judges each gate by `verdict_of_evaluation`, at a level corrected for `evaluations` times the number of gates: all
 /// conclusions on any gate in any evaluation hold together at that level. With one gate and one evaluation this is
 /// `verdict`. Throws `InternalError` unless there is a change per gate.
 GateVerdict judge_gates(std::span<const Gate> gates, std::span<const MetricChange> changes,
@@ -64,7 +64,7 @@ std::vector<GateVerdict> judge_gates_of_choice(
 GateVerdict judge_gates_of_seeds(std::span<const Gate> gates, std::span<const SeedChanges> changes);
 
 /// A class, or a label, on which the candidate is right less often.
-struct LostClass {
+struct DegradedClass {
   std::int64_t index = 0;
   std::int64_t examples = 0;  ///< of the class
   double change = 0;          ///< of its recall
@@ -75,7 +75,7 @@ struct LostClass {
 /// Returns the classes, or labels, whose recall falls, by McNemar's exact two-sided test on the examples of each at a
 /// level of 5%, after Holm's correction over all classes with examples, and Bonferroni's for the number of
 /// `comparisons` of the candidate. The largest fall comes first; empty for regression.
-std::vector<LostClass> lost_classes(const Logits& parent, const Logits& candidate,
-                                    const Truth& truth, std::int64_t comparisons = 1);
+std::vector<DegradedClass> degraded_classes(const Logits& baseline, const Logits& candidate,
+                                            const Truth& truth, std::int64_t comparisons = 1);
 
 }  // namespace hone

@@ -19,39 +19,38 @@ using P = PrecisionRecall;
 
 template <typename E>
 const E& of(const TaskEvaluation& e) {
-  return std::get<E>(e.figures);
+  return std::get<E>(e.details);
 }
 
 // Returns a member of the task's own metrics.
-template <typename E, double E::*figure>
+template <typename E, double E::*member>
 double own(const TaskEvaluation& e) {
-  return of<E>(e).*figure;
+  return of<E>(e).*member;
 }
 
 // Returns a metric of class 1, like scikit-learn's average="binary" with zero_division=nan: 0/0 is not defined, as in
 // the metrics of the class.
-template <double P::*figure>
+template <double P::*member>
 double of_class_1(const TaskEvaluation& e) {
-  const std::vector<ClassFigures>& classes = of<Classes>(e).of_class;
-  return classes.size() == 2 ? classes[1].figures.*figure
-                             : std::numeric_limits<double>::quiet_NaN();
+  const std::vector<ClassMetrics>& classes = of<Classes>(e).of_class;
+  return classes.size() == 2 ? classes[1].scores.*member : std::numeric_limits<double>::quiet_NaN();
 }
 
-template <typename E, P E::*mean, double P::*figure>
+template <typename E, P E::*mean, double P::*member>
 double of_mean(const TaskEvaluation& e) {
-  return of<E>(e).*mean.*figure;
+  return of<E>(e).*mean.*member;
 }
 
-template <double ErrorFigures::*figure>
+template <double ErrorMetrics::*member>
 double of_errors(const TaskEvaluation& e) {
-  return of<Numbers>(e).errors.*figure;
+  return of<Numbers>(e).errors.*member;
 }
 
 double area(const TaskEvaluation& e) { return of<Classes>(e).auc.value; }
 
 std::vector<double> auc_parts_of_classes(const Logits& logits, const Truth& truth) {
   const ClassScores scores = scores_of_class_1(logits, truth.classes);
-  return auc_parts(scores.values, scores.positive, truth.texts);
+  return auc_contributions(scores.values, scores.positive, truth.texts);
 }
 
 std::vector<double> column(std::span<const float> values, std::int64_t width, std::int64_t at) {
@@ -66,35 +65,36 @@ std::vector<double> column(std::span<const float> values, std::int64_t width, st
 // undefined.
 template <typename Parts>
 std::vector<double> mean_over_columns(const Logits& outputs, const Truth& truth, bool leave_out,
-                                      Parts&& parts_of) {
+                                      Parts&& contributions_of) {
   std::vector<double> sum(static_cast<std::size_t>(outputs.examples()));
   double count = 0;
   for (std::int64_t c = 0; c < outputs.classes; ++c) {
-    const std::vector<double> parts = parts_of(column(outputs.values, outputs.classes, c),
-                                               column(truth.targets, outputs.classes, c));
-    if (leave_out && !parts.empty() && std::isnan(parts[0])) continue;
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts[i];
+    const std::vector<double> contributions = contributions_of(
+        column(outputs.values, outputs.classes, c), column(truth.targets, outputs.classes, c));
+    if (leave_out && !contributions.empty() && std::isnan(contributions[0])) continue;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += contributions[i];
     ++count;
   }
   for (double& value : sum) value /= count;  // 0/0 if none is defined
   return sum;
 }
 
-template <std::vector<double> (*parts)(std::span<const double>, std::span<const double>)>
+template <std::vector<double> (*contributions)(std::span<const double>, std::span<const double>)>
 std::vector<double> mean_parts(const Logits& outputs, const Truth& truth) {
-  return mean_over_columns(outputs, truth, /*leave_out=*/false, parts);
+  return mean_over_columns(outputs, truth, /*leave_out=*/false, contributions);
 }
 
 std::vector<double> auc_parts_of_labels(const Logits& logits, const Truth& truth) {
   return mean_over_columns(
       logits, truth, /*leave_out=*/true,
       [&](const std::vector<double>& scores, const std::vector<double>& targets) {
-        std::vector<double> parts =
-            auc_parts(scores, std::vector<char>(targets.begin(), targets.end()), truth.texts);
+        std::vector<double> contributions = auc_contributions(
+            scores, std::vector<char>(targets.begin(), targets.end()), truth.texts);
         // The mean over labels does not depend on the only example of one label.
         const auto is_nan = [](double part) { return std::isnan(part); };
-        if (!std::ranges::all_of(parts, is_nan)) std::ranges::replace_if(parts, is_nan, 0);
-        return parts;
+        if (!std::ranges::all_of(contributions, is_nan))
+          std::ranges::replace_if(contributions, is_nan, 0);
+        return contributions;
       });
 }
 
@@ -119,15 +119,15 @@ const std::vector<Metric>& metrics_of_classes() {
 
 const std::vector<Metric>& metrics_of_numbers() {
   static const std::vector<Metric> rows = {
-      {"r2", "R²", of_errors<&ErrorFigures::r2>},
-      {"loss", "loss", of_errors<&ErrorFigures::mse>, /*greater_is_better=*/false},
-      {"mse", "mean squared error", of_errors<&ErrorFigures::mse>, false},
-      {"rmse", "root mean squared error", of_errors<&ErrorFigures::rmse>, false},
-      {"mae", "mean absolute error", of_errors<&ErrorFigures::mae>, false},
+      {"r2", "R²", of_errors<&ErrorMetrics::r2>},
+      {"loss", "loss", of_errors<&ErrorMetrics::mse>, /*greater_is_better=*/false},
+      {"mse", "mean squared error", of_errors<&ErrorMetrics::mse>, false},
+      {"rmse", "root mean squared error", of_errors<&ErrorMetrics::rmse>, false},
+      {"mae", "mean absolute error", of_errors<&ErrorMetrics::mae>, false},
       {"pearson", "Pearson's correlation", own<Numbers, &Numbers::pearson>, true, false,
-       mean_parts<pearson_parts>},
+       mean_parts<pearson_contributions>},
       {"spearman", "Spearman's correlation", own<Numbers, &Numbers::spearman>, true, false,
-       mean_parts<spearman_parts>},
+       mean_parts<spearman_contributions>},
   };
   return rows;
 }
@@ -189,7 +189,7 @@ const Metric& find_metric(Task task, std::string_view name) {
   const auto other = std::ranges::find_if(kTasks, has_it);
   const std::string hint = other == std::end(kTasks)
                                ? did_you_mean(plain, known)
-                               : fmt::format(", which is a figure of {}; the task is {}",
+                               : fmt::format(", which is a metric of {}; the task is {}",
                                              to_string(*other), to_string(task));
   fail("expected {}, got '{}'{}", fmt::join(known, ", "), name, hint);
 }

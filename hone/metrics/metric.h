@@ -19,7 +19,7 @@ struct Metric {
   /// Returns the contribution of each example, linearised: (examples), from outputs (examples, outputs). They sum to 0,
   /// and are NaN if the metric is not defined. Null for metrics that follow from counts (`compute_from_counts`,
   /// `LabelTally`).
-  std::vector<double> (*parts)(const Logits&, const Truth&) = nullptr;
+  std::vector<double> (*contributions)(const Logits&, const Truth&) = nullptr;
 };
 
 /// Returns the metrics of a task, its main one first, then its loss.

@@ -70,7 +70,7 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
   // A text in several rows contributes as many times as much.
   const double least = c.least / evidence(texts);
   // A differing whole prediction counts at least as much as `least`: a first loss must not narrow the interval.
-  const bool at_least = c.is_of_whole_answers || sums.squares == 0;
+  const bool at_least = c.is_discrete || sums.squares == 0;
   sums.mean_square = (at_least ? std::max(sums.squares, least * least) : sums.squares) /
                      static_cast<double>(std::max<std::int64_t>(sums.differ, 1));
   const double greatest = c.greatest / evidence(texts);
@@ -79,8 +79,8 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
 }
 
 // Clips the interval of a change to possible values.
-Interval possible(const MetricName& figure, const Interval& interval) {
-  if (figure.may_be_negative) return interval;
+Interval possible(const MetricName& metric, const Interval& interval) {
+  if (metric.may_be_negative) return interval;
   return {std::max(-1.0, interval.low), std::min(1.0, interval.high)};
 }
 
@@ -101,8 +101,8 @@ std::optional<std::int64_t> texts_needed(double gap, const DifferingTexts& texts
     return n * gap >= texts.size * (z * std::sqrt(differing + kSmallestExcess) +
                                     kNormal80 * std::sqrt(differing));
   };
-  if (!(gap > 0) || !tells(kMostExamples)) return std::nullopt;
-  std::int64_t low = 0, high = kMostExamples;  // too few, and enough
+  if (!(gap > 0) || !tells(kMaxExamples)) return std::nullopt;
+  std::int64_t low = 0, high = kMaxExamples;  // too few, and enough
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (tells(middle) ? high : low) = middle;
@@ -124,7 +124,7 @@ std::optional<std::int64_t> planned_texts(const MetricChange& c, double margin, 
   constexpr std::int64_t kMostTimes = 10;
   const std::int64_t at_hand = effective_examples(c.examples, c.evidence);
   const std::int64_t unchanged =
-      planned_examples(rates_seen({.examples = at_hand, .flip_interval = {}}), margin, z)
+      planned_examples(observed_rates({.examples = at_hand, .flip_interval = {}}), margin, z)
           .value_or(0);
   const std::optional<std::int64_t> count = planned_texts(c.plan, c.change, margin, z);
   return count && *count <= kMostTimes * std::max(at_hand, unchanged) ? count : std::nullopt;
@@ -134,7 +134,7 @@ std::string condition_text(const ChangePlan& plan) {
   if (const auto* rates = std::get_if<DisagreementRates>(&plan)) return condition_text(*rates);
   const auto& texts = std::get<DifferingTexts>(plan);
   if (!texts.assumed) return condition_text(DisagreementRates{});
-  return fmt::format("the true change is zero and one prediction in {} changes (none was seen to)",
+  return fmt::format("the true change is zero and one prediction in {} changes (none was observed)",
                      grouped(std::llround(1 / texts.rate)));
 }
 
@@ -165,38 +165,38 @@ MetricChange accuracy_change(const Comparison& c) {
           .change = c.accuracy_change(),
           .interval = accuracy_change_interval(c),
           .score = [c](double change) { return tango_score(c, std::clamp(change, -1.0, 1.0)); },
-          .plan = rates_seen(c),
+          .plan = observed_rates(c),
           .differs = c.mcnemar_p <= 0.05,
           .notes = differing_text(c.flips, c.examples, "prediction"),
           .counted = c};
 }
 
-MetricChange paired_change(const MetricName& figure, double change,
+MetricChange paired_change(const MetricName& metric, double change,
                            const Contributions& contributions,
                            std::span<const std::int32_t> texts) {
   const TextSums sums = sums_by_text(contributions, texts);
   const std::int64_t examples = std::ssize(contributions.values);
   if (std::isnan(change) || sums.count < 2)
-    return {.figure = figure,
+    return {.metric = metric,
             .examples = examples,
             .evidence = evidence(texts),
             .change = std::numeric_limits<double>::quiet_NaN(),
             .notes = sums.count == 1 ? "; there is only one example" : ""};
-  MetricChange made = ratio_change(figure, examples, evidence(texts),
+  MetricChange made = ratio_change(metric, examples, evidence(texts),
                                    {change, sums.half_width(), sums.count, sums.differ});
-  made.of_whole_answers = contributions.is_of_whole_answers;
+  made.is_discrete = contributions.is_discrete;
   return made;
 }
 
-MetricChange ratio_change(const MetricName& figure, std::int64_t examples, double evidence,
+MetricChange ratio_change(const MetricName& metric, std::int64_t examples, double evidence,
                           const RatioChange& c) {
   const auto texts = static_cast<double>(c.texts),
              differing = static_cast<double>(c.differing_texts);
-  return {.figure = figure,
+  return {.metric = metric,
           .examples = examples,
           .evidence = evidence,
           .change = c.change,
-          .interval = possible(figure, {c.change - c.half, c.change + c.half}),
+          .interval = possible(metric, {c.change - c.half, c.change + c.half}),
           // Scaled so that Student's half width is 1.96: the rule and the interval agree.
           .score = [c](double other) { return kNormal975 * (c.change - other) / c.half; },
           .plan = DifferingTexts{.size = std::sqrt(mean_square_of(c)) * texts,
@@ -207,9 +207,9 @@ MetricChange ratio_change(const MetricName& figure, std::int64_t examples, doubl
           .half_width = c.half};
 }
 
-Interval ratio_interval(const MetricName& figure, double value, const Contributions& contributions,
+Interval ratio_interval(const MetricName& metric, double value, const Contributions& contributions,
                         std::span<const std::int32_t> texts) {
-  const double least = figure.may_be_negative ? -std::numeric_limits<double>::infinity() : 0;
+  const double least = metric.may_be_negative ? -std::numeric_limits<double>::infinity() : 0;
   const TextSums sums = sums_by_text(contributions, texts);
   if (std::isnan(value) || sums.count < 2) return {least, 1};
   const double half = sums.half_width();

@@ -15,7 +15,7 @@
 /// The change of a metric from a baseline to a candidate on the same examples, with its uncertainty.
 /// hone/metrics/verdict.h judges it by one rule for all tasks.
 ///
-///     MetricChange change = compare_regression(parent, candidate, targets).r2;
+///     MetricChange change = compare_regression(baseline, candidate, targets).r2;
 ///     verdict(change).summary  // "R² changed by +0.02 points (95% CI -0.10 to +0.14), within the allowed drop …"
 namespace hone {
 
@@ -31,7 +31,7 @@ struct DifferingTexts {
 using ChangePlan = std::variant<DisagreementRates, DifferingTexts>;
 
 struct MetricChange {
-  MetricName figure = kAccuracy;
+  MetricName metric = kAccuracy;
   std::int64_t examples = 0;
   double evidence =
       1;  ///< of each example, below 1 if some repeat others (hone/metrics/evidence.h)
@@ -46,7 +46,7 @@ struct MetricChange {
   bool differs = true;  ///< whether an exact test, if there is one, finds a change too
   /// Whether a prediction either changes or not. Otherwise predictions move by any amount, and the interval of a change
   /// may be as narrow as they move little: the number of examples alone does not determine its width.
-  bool of_whole_answers = true;
+  bool is_discrete = true;
   std::string notes =
       {};  ///< text after the change in a sentence: "; 12 of 4,000 predictions changed"
   /// For a ratio of sums: the number of texts, and of those on which the models differ.
@@ -55,7 +55,7 @@ struct MetricChange {
   std::optional<Comparison> counted = {};  ///< the input of `accuracy_change`
   std::string unit = {};  ///< the counted examples, if not all: "examples of legal"
   /// The metric of the baseline and of the candidate, if known; NaN if it is not defined.
-  double parent = std::numeric_limits<double>::quiet_NaN(),
+  double baseline = std::numeric_limits<double>::quiet_NaN(),
          candidate = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -69,7 +69,7 @@ std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change,
 /// more examples to help.
 std::optional<std::int64_t> planned_texts(const MetricChange& change, double margin,
                                           double z = kNormal975);
-/// Returns the assumption of the plan: "the true change is the one seen".
+/// Returns the assumption of the plan: "the true change equals the observed change".
 std::string condition_text(const ChangePlan& plan);
 /// Returns the plan over several seeds of one metric: the means.
 ChangePlan mean_plan(std::span<const MetricChange> seeds);
@@ -87,7 +87,7 @@ struct Contributions {
   double least = 0;  ///< contribution of one differing prediction; used if none or few were seen
   /// A prediction differs or does not, and contributes about `least`. Otherwise it contributes any amount, and `least`
   /// is used if none differs.
-  bool is_of_whole_answers = false;
+  bool is_discrete = false;
   /// If some predictions weigh more than others, as in a mean over classes of unequal size: the largest contribution of
   /// one. Those not seen to differ may be of that kind.
   double greatest = 0;
@@ -112,7 +112,7 @@ struct Contributions {
 /// (Σ u⁴ - (Σ u²)² / G), those of the chi-squared distribution with the same mean and variance (Satterthwaite 1946,
 /// Biometrics Bulletin 2:110); with few of them the normal distribution would claim too much. The interval of a metric
 /// that is a share is clipped to [-1, 1]. Not defined for fewer than two texts. `texts`: as in `evidence`.
-MetricChange paired_change(const MetricName& figure, double change,
+MetricChange paired_change(const MetricName& metric, double change,
                            const Contributions& contributions, std::span<const std::int32_t> texts);
 
 /// The values of such a change that results store: its interval's half width, G and K.
@@ -120,13 +120,13 @@ struct RatioChange {
   double change = 0, half = 0;
   std::int64_t texts = 0, differing_texts = 0;
 };
-MetricChange ratio_change(const MetricName& figure, std::int64_t examples, double evidence,
+MetricChange ratio_change(const MetricName& metric, std::int64_t examples, double evidence,
                           const RatioChange& change);
 
 /// Returns the 95% interval of one model's ratio of sums by the same formula, with K the number of texts that are not
 /// all right. Clipped at 1, and at 0 if the metric is a share. From the smallest possible value to 1 if it is not
 /// defined.
-Interval ratio_interval(const MetricName& figure, double value, const Contributions& contributions,
+Interval ratio_interval(const MetricName& metric, double value, const Contributions& contributions,
                         std::span<const std::int32_t> texts);
 
 }  // namespace hone

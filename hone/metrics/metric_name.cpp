@@ -5,9 +5,9 @@
 namespace hone {
 
 MetricName metric_name(std::string_view key) {
-  for (const MetricName& figure : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
-    if (figure.key == key) return figure;
-  fail("'{}' is no metric that a task is judged by", key);
+  for (const MetricName& metric : {kAccuracy, kR2, kMicroF1, kSubsetAccuracy})
+    if (metric.key == key) return metric;
+  fail("'{}' is not the main metric of a task", key);
 }
 
 void read_field_text(const std::string& key, MetricName& name) {

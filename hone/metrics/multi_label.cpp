@@ -23,10 +23,10 @@ struct FigureMean {
   PrecisionRecall sum;
   double weights = 0;
 
-  void add(const PrecisionRecall& figures, double weight) {
-    sum.precision += weight * figures.precision;
-    sum.recall += weight * figures.recall;
-    sum.f1 += weight * figures.f1;
+  void add(const PrecisionRecall& scores, double weight) {
+    sum.precision += weight * scores.precision;
+    sum.recall += weight * scores.recall;
+    sum.f1 += weight * scores.f1;
     weights += weight;
   }
   /// Returns 0 without weights, like zero_division=0.
@@ -37,9 +37,9 @@ struct FigureMean {
 };
 
 /// A model's predictions for the examples.
-class Answers {
+class LabelOutcomes {
  public:
-  Answers(const Logits& logits, std::span<const float> targets)
+  LabelOutcomes(const Logits& logits, std::span<const float> targets)
       : logits_(logits), targets_(targets) {}
 
   bool exist(std::int64_t example) const {
@@ -50,7 +50,7 @@ class Answers {
   }
   /// Requires that the example has a prediction.
   bool yes(std::int64_t example, std::int64_t label) const {
-    return says_yes(logits_.row(example)[static_cast<std::size_t>(label)]);
+    return predicts_label(logits_.row(example)[static_cast<std::size_t>(label)]);
   }
   LabelCounts counts(std::int64_t example) const {
     LabelCounts counts;
@@ -76,13 +76,13 @@ double binary_cross_entropy(double x, double y) {
   return std::max(x, 0.0) - x * y + std::log1p(std::exp(-std::abs(x)));
 }
 
-RocAuc auc_of_label(const Logits& logits, const Answers& answers, std::int64_t label,
+RocAuc auc_of_label(const Logits& logits, const LabelOutcomes& outcomes, std::int64_t label,
                     double evidence) {
   std::vector<double> scores;
   std::vector<char> positive;
   for (std::int64_t i = 0; i < logits.examples(); ++i) {
     scores.push_back(logits.row(i)[static_cast<std::size_t>(label)]);
-    positive.push_back(answers.truth(i, label) ? 1 : 0);
+    positive.push_back(outcomes.truth(i, label) ? 1 : 0);
   }
   return roc_auc(scores, positive, evidence);
 }
@@ -100,10 +100,10 @@ double mean_area(const std::vector<RocAuc>& areas) {
 
 // Returns the F1 of predicting the most frequent labels for every text, with the best number of labels. No other set of
 // as many labels finds more.
-double best_constant_f1(const std::vector<ClassFigures>& of_label, std::int64_t examples) {
+double best_constant_f1(const std::vector<ClassMetrics>& of_label, std::int64_t examples) {
   std::vector<std::int64_t> supports;
   LabelCounts all;
-  for (const ClassFigures& one : of_label) {
+  for (const ClassMetrics& one : of_label) {
     supports.push_back(one.support);
     all.support += one.support;
   }
@@ -112,20 +112,21 @@ double best_constant_f1(const std::vector<ClassFigures>& of_label, std::int64_t 
   for (const std::int64_t support : supports) {
     all.predicted += examples;
     all.found += support;
-    best = std::max(best, all.figures().f1);
+    best = std::max(best, all.scores().f1);
   }
   return best;
 }
 
-MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<ClassFigures>& of_label,
-                               std::int64_t examples) {
+ConstantBaseline constant_baseline_of(const LabelOutcomes& outcomes,
+                                      const std::vector<ClassMetrics>& of_label,
+                                      std::int64_t examples) {
   const auto labels = std::ssize(of_label);
   std::int64_t exact = 0, right = 0;
   for (std::int64_t i = 0; i < examples; ++i) {
     std::int64_t right_here = 0;
     for (std::int64_t l = 0; l < labels; ++l) {
       const bool usual = 2 * of_label[static_cast<std::size_t>(l)].support > examples;
-      right_here += answers.truth(i, l) == usual;
+      right_here += outcomes.truth(i, l) == usual;
     }
     right += right_here;
     exact += right_here == labels;
@@ -142,11 +143,11 @@ void check_shape(const Logits& logits, std::span<const float> targets) {
   check_label_targets(targets, logits.classes);
 }
 
-// 10 log10(Σ parent² / Σ (candidate - parent)²)
-double logit_snr_db(const Logits& parent, const Logits& candidate) {
+// 10 log10(Σ baseline² / Σ (candidate - baseline)²)
+double logit_snr_db(const Logits& baseline, const Logits& candidate) {
   double signal = 0, noise = 0;
-  for (std::size_t i = 0; i < parent.values.size(); ++i) {
-    const double before = parent.values[i], error = candidate.values[i] - before;
+  for (std::size_t i = 0; i < baseline.values.size(); ++i) {
+    const double before = baseline.values[i], error = candidate.values[i] - before;
     signal += before * before;
     noise += error * error;
   }
@@ -154,8 +155,8 @@ double logit_snr_db(const Logits& parent, const Logits& candidate) {
 }
 
 // Returns how many labels of an example are predicted differently; all if only one model has a prediction.
-std::int64_t differing_answers(const Answers& a, const Answers& b, std::int64_t example,
-                               std::int64_t labels) {
+std::int64_t differing_labels(const LabelOutcomes& a, const LabelOutcomes& b, std::int64_t example,
+                              std::int64_t labels) {
   const bool in_a = a.exist(example), in_b = b.exist(example);
   if (in_a != in_b) return labels;
   std::int64_t count = 0;
@@ -164,16 +165,16 @@ std::int64_t differing_answers(const Answers& a, const Answers& b, std::int64_t 
 }
 
 // The contribution of each example to a model's micro F1, linearised: of 2 Σ found / Σ (predicted + support).
-struct F1Parts {
+struct F1Contributions {
   double f1 = 0;
   double total = 0;            ///< Σ (predicted + support)
   std::vector<double> values;  ///< (examples)
 
-  F1Parts(const Answers& answers, std::int64_t examples) {
+  F1Contributions(const LabelOutcomes& outcomes, std::int64_t examples) {
     std::vector<LabelCounts> counts;
     LabelCounts all;
-    for (std::int64_t i = 0; i < examples; ++i) all.add(counts.emplace_back(answers.counts(i)));
-    f1 = all.figures().f1;
+    for (std::int64_t i = 0; i < examples; ++i) all.add(counts.emplace_back(outcomes.counts(i)));
+    f1 = all.scores().f1;
     total = static_cast<double>(all.predicted + all.support);
     for (const LabelCounts& one : counts)
       values.push_back(total == 0 ? 0
@@ -184,28 +185,31 @@ struct F1Parts {
 };
 
 // One more label found adds 2 to the numerator of F1.
-double least_part(const F1Parts& parts) { return 2 / std::max(1.0, parts.total); }
-
-Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
-                           std::span<const std::int32_t> texts) {
-  const F1Parts parts(answers, examples);
-  std::vector<char> wrong;
-  for (std::int64_t i = 0; i < examples; ++i) wrong.push_back(answers.all_right(i) ? 0 : 1);
-  return ratio_interval(kMicroF1, parts.f1,
-                        {parts.values, wrong, least_part(parts), /*is_of_whole_answers=*/true},
-                        texts);
+double least_contribution(const F1Contributions& contributions) {
+  return 2 / std::max(1.0, contributions.total);
 }
 
-MetricChange micro_f1_change(const Answers& parent, const Answers& candidate,
+Interval micro_f1_interval(const LabelOutcomes& outcomes, std::int64_t examples,
+                           std::span<const std::int32_t> texts) {
+  const F1Contributions contributions(outcomes, examples);
+  std::vector<char> wrong;
+  for (std::int64_t i = 0; i < examples; ++i) wrong.push_back(outcomes.all_right(i) ? 0 : 1);
+  return ratio_interval(
+      kMicroF1, contributions.f1,
+      {contributions.values, wrong, least_contribution(contributions), /*is_discrete=*/true},
+      texts);
+}
+
+MetricChange micro_f1_change(const LabelOutcomes& baseline, const LabelOutcomes& candidate,
                              std::span<const char> differ, std::span<const std::int32_t> texts) {
   const auto examples = std::ssize(differ);
-  const F1Parts before(parent, examples), after(candidate, examples);
+  const F1Contributions before(baseline, examples), after(candidate, examples);
   std::vector<double> values(differ.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = after.values[i] - before.values[i];
   const double change =
       examples == 0 ? std::numeric_limits<double>::quiet_NaN() : after.f1 - before.f1;
   return paired_change(kMicroF1, change,
-                       {values, differ, least_part(before), /*is_of_whole_answers=*/true}, texts);
+                       {values, differ, least_contribution(before), /*is_discrete=*/true}, texts);
 }
 
 }  // namespace
@@ -226,28 +230,28 @@ void LabelCounts::add(const LabelCounts& other, std::int64_t times) {
   found += times * other.found;
 }
 
-PrecisionRecall LabelCounts::figures() const {
+PrecisionRecall LabelCounts::scores() const {
   const auto ratio = [](std::int64_t part, std::int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   return {ratio(found, predicted), ratio(found, support), ratio(2 * found, predicted + support)};
 }
 
-std::vector<char> label_answers(std::span<const float> row) {
-  std::vector<char> answers;
-  if (!std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) return answers;
-  for (const float x : row) answers.push_back(says_yes(x) ? 1 : 0);
-  return answers;
+std::vector<char> label_predictions(std::span<const float> row) {
+  std::vector<char> predictions;
+  if (!std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) return predictions;
+  for (const float x : row) predictions.push_back(predicts_label(x) ? 1 : 0);
+  return predictions;
 }
 
-void LabelTally::add(std::span<const float> targets, std::span<const char> answers,
+void LabelTally::add(std::span<const float> targets, std::span<const char> predictions,
                      std::int64_t times) {
-  const bool exists = !answers.empty();
+  const bool exists = !predictions.empty();
   LabelCounts of_example;
   std::int64_t right = 0;
   for (std::size_t l = 0; l < targets.size(); ++l) {
-    const bool truth = targets[l] != 0, yes = exists && answers[l] != 0;
-    const LabelCounts one = Answers::counts_of(truth, yes);
+    const bool truth = targets[l] != 0, yes = exists && predictions[l] != 0;
+    const LabelCounts one = LabelOutcomes::counts_of(truth, yes);
     of_label_[l].add(one, times);
     of_example.add(one);
     right += exists && yes == truth;
@@ -257,10 +261,10 @@ void LabelTally::add(std::span<const float> targets, std::span<const char> answe
   exact_ += right == std::ssize(targets) ? times : 0;
   right_ += times * right;
   const auto weight = static_cast<double>(times);
-  const PrecisionRecall figures = of_example.figures();
-  samples_.precision += weight * figures.precision;
-  samples_.recall += weight * figures.recall;
-  samples_.f1 += weight * figures.f1;
+  const PrecisionRecall scores = of_example.scores();
+  samples_.precision += weight * scores.precision;
+  samples_.recall += weight * scores.recall;
+  samples_.f1 += weight * scores.f1;
 }
 
 void LabelTally::compute(MultiLabelEvaluation& e) const {
@@ -275,20 +279,20 @@ void LabelTally::compute(MultiLabelEvaluation& e) const {
   FigureMean macro, weighted;
   for (std::size_t l = 0; l < of_label_.size(); ++l) {
     const LabelCounts& one = of_label_[l];
-    const PrecisionRecall figures = one.figures();
+    const PrecisionRecall scores = one.scores();
     all.add(one);
-    macro.add(figures, 1);
-    weighted.add(figures, static_cast<double>(one.support));
-    ClassFigures& shown = e.of_label[l];
+    macro.add(scores, 1);
+    weighted.add(scores, static_cast<double>(one.support));
+    ClassMetrics& shown = e.of_label[l];
     shown.support = one.support;
     shown.predicted = one.predicted;
     shown.found = one.found;
-    shown.figures = precision_recall(one.support, one.predicted, one.found);
+    shown.scores = precision_recall(one.support, one.predicted, one.found);
   }
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const bool none = examples_ == 0;
   const PrecisionRecall undefined = {kNone, kNone, kNone};
-  e.micro = none ? undefined : all.figures();
+  e.micro = none ? undefined : all.scores();
   e.macro = none ? undefined : macro.mean();
   e.weighted = none ? undefined : weighted.mean();
   e.samples = {samples_.precision / n, samples_.recall / n, samples_.f1 / n};
@@ -297,7 +301,7 @@ void LabelTally::compute(MultiLabelEvaluation& e) const {
 MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const float> targets,
                                           std::span<const std::int32_t> texts) {
   check_shape(logits, targets);
-  const Answers answers(logits, targets);
+  const LabelOutcomes outcomes(logits, targets);
   MultiLabelEvaluation result;
   result.examples = logits.examples();
   result.evidence = evidence(texts);
@@ -306,54 +310,54 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
   for (std::int64_t i = 0; i < result.examples; ++i) {
     const auto at = static_cast<std::size_t>(i * logits.classes);
     tally.add(targets.subspan(at, static_cast<std::size_t>(logits.classes)),
-              label_answers(logits.row(i)));
+              label_predictions(logits.row(i)));
     for (std::int64_t l = 0; l < logits.classes; ++l)
       losses.push_back(
-          binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], answers.truth(i, l)));
+          binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], outcomes.truth(i, l)));
   }
   tally.compute(result);
   result.loss = mean_in_any_order(std::move(losses));
   for (std::int64_t l = 0; l < logits.classes; ++l) {
-    ClassFigures& one = result.of_label[static_cast<std::size_t>(l)];
-    one = class_figures(one.support, one.predicted, one.found, result.evidence);
-    result.auc_of_label.push_back(auc_of_label(logits, answers, l, result.evidence));
+    ClassMetrics& one = result.of_label[static_cast<std::size_t>(l)];
+    one = class_metrics(one.support, one.predicted, one.found, result.evidence);
+    result.auc_of_label.push_back(auc_of_label(logits, outcomes, l, result.evidence));
   }
   result.macro_auc = mean_area(result.auc_of_label);
   result.subset_accuracy_interval = wilson_interval(result.exact, result.examples, result.evidence);
-  result.baseline = baseline_of(answers, result.of_label, result.examples);
+  result.constant_baseline = constant_baseline_of(outcomes, result.of_label, result.examples);
   if (result.examples == 0) {
-    result.baseline.micro_f1 = std::numeric_limits<double>::quiet_NaN();
+    result.constant_baseline.micro_f1 = std::numeric_limits<double>::quiet_NaN();
     result.micro_f1_interval = {0, 1};
   } else {
-    result.micro_f1_interval = micro_f1_interval(answers, result.examples, texts);
+    result.micro_f1_interval = micro_f1_interval(outcomes, result.examples, texts);
   }
   return result;
 }
 
-MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& candidate,
+MultiLabelComparison compare_multi_label(const Logits& baseline, const Logits& candidate,
                                          std::span<const float> targets,
                                          std::span<const std::int32_t> texts) {
-  check_shape(parent, targets);
+  check_shape(baseline, targets);
   check_shape(candidate, targets);
-  const Answers before(parent, targets), after(candidate, targets);
-  const auto examples = static_cast<std::size_t>(parent.examples());
+  const LabelOutcomes before(baseline, targets), after(candidate, targets);
+  const auto examples = static_cast<std::size_t>(baseline.examples());
   std::vector<char> was_right(examples), is_right(examples), differ(examples);
   MultiLabelComparison result;
   for (std::size_t i = 0; i < examples; ++i) {
     const auto example = static_cast<std::int64_t>(i);
     was_right[i] = before.all_right(example) ? 1 : 0;
     is_right[i] = after.all_right(example) ? 1 : 0;
-    const std::int64_t flips = differing_answers(before, after, example, parent.classes);
+    const std::int64_t flips = differing_labels(before, after, example, baseline.classes);
     differ[i] = flips > 0 ? 1 : 0;
     result.flips += flips;
   }
   result.flip_share = static_cast<double>(result.flips) / static_cast<double>(targets.size());
-  result.subset = compare_answers(was_right, is_right, differ, texts);
-  result.subset.margin_snr_db = logit_snr_db(parent, candidate);
+  result.subset = compare_predictions(was_right, is_right, differ, texts);
+  result.subset.margin_snr_db = logit_snr_db(baseline, candidate);
   result.subset_accuracy = accuracy_change(result.subset);
-  result.subset_accuracy.figure = kSubsetAccuracy;
+  result.subset_accuracy.metric = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
-  result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "answer");
+  result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "label");
   if (result.flips > 0)  // tables count examples
     result.micro_f1.notes += fmt::format(", on {} of {} examples", grouped(result.subset.flips),
                                          grouped(result.subset.examples));
@@ -363,9 +367,9 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
 std::vector<std::string> concerns(const MultiLabelEvaluation& e,
                                   const std::vector<std::string>& labels) {
   std::vector<std::string> sentences;
-  const auto never = [](const ClassFigures& one) { return one.support > 0 && one.predicted == 0; };
+  const auto never = [](const ClassMetrics& one) { return one.support > 0 && one.predicted == 0; };
   const bool predicts_none =
-      std::ranges::all_of(e.of_label, [](const ClassFigures& one) { return one.predicted == 0; });
+      std::ranges::all_of(e.of_label, [](const ClassMetrics& one) { return one.predicted == 0; });
   if (predicts_none && std::ranges::any_of(e.of_label, never)) {
     sentences.push_back(
         fmt::format("the model predicts no label for any of {} examples", grouped(e.examples)));

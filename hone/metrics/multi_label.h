@@ -12,14 +12,14 @@
 /// Metrics of multi-label classification: each label is a separate yes or no.
 ///
 ///     MultiLabelEvaluation e = evaluate_multi_label({logits, /*classes=*/labels}, targets);
-///     e.micro.f1, e.subset_accuracy, e.of_label[1].figures.recall
+///     e.micro.f1, e.subset_accuracy, e.of_label[1].scores.recall
 namespace hone {
 
 /// Returns whether a label is predicted: from a logit of 0 on, which is a probability of one half.
-inline bool says_yes(float logit) { return logit >= 0; }
+inline bool predicts_label(float logit) { return logit >= 0; }
 
 /// Metrics of constant predictions.
-struct MultiLabelBaseline {
+struct ConstantBaseline {
   /// Always predicting the more frequent value of each label, no in ties.
   double subset_accuracy = 0, hamming_accuracy = 0;
   /// Always predicting the best constant set of labels: as many of the most frequent ones as maximize it.
@@ -43,11 +43,11 @@ struct MultiLabelEvaluation {
   /// together, `macro` over labels equally, `weighted` by their support, `samples` over examples. NaN without examples.
   PrecisionRecall micro, macro, weighted, samples;
   Interval micro_f1_interval;          ///< 95%: `ratio_interval`
-  std::vector<ClassFigures> of_label;  ///< (labels); 0/0 is NaN
+  std::vector<ClassMetrics> of_label;  ///< (labels); 0/0 is NaN
   std::vector<RocAuc>
       auc_of_label;      ///< (labels), of the logits; NaN if all examples have the label, or none
   double macro_auc = 0;  ///< mean over the labels whose AUC is defined; NaN if there is none
-  MultiLabelBaseline baseline;
+  ConstantBaseline constant_baseline;
 };
 
 /// Counts of an example's labels, or of a label's examples: present, predicted, and both.
@@ -55,7 +55,7 @@ struct LabelCounts {
   std::int64_t support = 0, predicted = 0, found = 0;
 
   void add(const LabelCounts& other, std::int64_t times = 1);
-  PrecisionRecall figures() const;  ///< 0/0 counts as 0
+  PrecisionRecall scores() const;  ///< 0/0 counts as 0
 };
 
 /// The part of an evaluation that follows from counts. Examples can be removed from it.
@@ -63,9 +63,10 @@ class LabelTally {
  public:
   explicit LabelTally(std::int64_t labels) : of_label_(static_cast<std::size_t>(labels)) {}
 
-  /// Adds an example `times` times; -1 removes it. `targets`, (labels): 1 if it has the label. `answers`, (labels):
-  /// whether the model predicts it (`label_answers`); empty without a prediction.
-  void add(std::span<const float> targets, std::span<const char> answers, std::int64_t times = 1);
+  /// Adds an example `times` times; -1 removes it. `targets`, (labels): 1 if it has the label. `predictions`, (labels):
+  /// whether the model predicts it (`label_predictions`); empty without a prediction.
+  void add(std::span<const float> targets, std::span<const char> predictions,
+           std::int64_t times = 1);
   /// Sets counts and metrics of the labels, the accuracies, and the means; leaves intervals, AUCs, loss and baseline.
   void compute(MultiLabelEvaluation& evaluation) const;
 
@@ -76,7 +77,7 @@ class LabelTally {
 };
 
 /// Returns whether a model predicts each label from a row of logits; empty for a row without a prediction.
-std::vector<char> label_answers(std::span<const float> row);
+std::vector<char> label_predictions(std::span<const float> row);
 
 /// Evaluates logits. Targets are (examples, labels), 1 if the example has the label and 0 if not. `texts`: as in
 /// `evidence` (hone/metrics/evidence.h). Throws `UserError` for any other target.
@@ -90,7 +91,7 @@ void check_label_targets(std::span<const float> targets, std::int64_t labels);
 struct MultiLabelComparison {
   std::int64_t flips = 0;  ///< labels predicted differently, right or wrong
   double flip_share = 0;   ///< flips / (examples · labels); NaN without examples
-  /// Counts examples with all labels right: `only_parent` are those that only the baseline gets all right. Its flips
+  /// Counts examples with all labels right: `only_baseline` are those that only the baseline gets all right. Its flips
   /// are examples with any label predicted differently, and its margins are the logits.
   Comparison subset;
   MetricChange subset_accuracy;  ///< of `subset`
@@ -99,7 +100,7 @@ struct MultiLabelComparison {
 
 /// Compares two models. Both logits and the targets describe the same examples in the same order. `texts`: as in
 /// `evidence`. Throws `UserError` for a target that is neither 0 nor 1.
-MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& candidate,
+MultiLabelComparison compare_multi_label(const Logits& baseline, const Logits& candidate,
                                          std::span<const float> targets,
                                          std::span<const std::int32_t> texts = {});
 

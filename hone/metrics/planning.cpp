@@ -29,18 +29,18 @@ Deviations deviations_of(const DisagreementRates& rates, double margin) {
 
 }  // namespace
 
-DisagreementRates rates_seen(const Comparison& c) {
+DisagreementRates observed_rates(const Comparison& c) {
   const double n = c.evidence * static_cast<double>(c.examples),
-               disagree = c.evidence * static_cast<double>(c.only_parent + c.only_candidate),
+               disagree = c.evidence * static_cast<double>(c.only_baseline + c.only_candidate),
                change = c.accuracy_change();
   const double rate = std::max((disagree + 0.5) / (n + 1), std::abs(change));
   return {(rate - change) / 2, (rate + change) / 2, /*assumed=*/disagree == 0};
 }
 
 std::string condition_text(const DisagreementRates& rates) {
-  if (!rates.assumed) return PlanWords{}.condition;
+  if (!rates.assumed) return PlanTextOptions{}.condition;
   return fmt::format(
-      "both models are equally accurate and differ on one example in {} (none was seen)",
+      "both models are equally accurate and differ on one example in {} (none was observed)",
       grouped(std::llround(1 / (rates.lost + rates.gained))));
 }
 
@@ -52,12 +52,12 @@ std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, dou
   const double root =
       (z * deviations.of_null + kNormal80 * deviations.of_rates) / (change + margin);
   const double count = std::max(1.0, std::ceil(root * root));
-  if (!(count <= static_cast<double>(kMostExamples))) return std::nullopt;
+  if (!(count <= static_cast<double>(kMaxExamples))) return std::nullopt;
   return static_cast<std::int64_t>(count);
 }
 
-double chance_to_be_shown_kept(const DisagreementRates& rates, double margin, std::int64_t examples,
-                               double z) {
+double power_to_show_within_limit(const DisagreementRates& rates, double margin,
+                                  std::int64_t examples, double z) {
   const Deviations deviations = deviations_of(rates, margin);
   const double beyond =
       std::sqrt(static_cast<double>(examples)) * (rates.change() + margin) - z * deviations.of_null;
@@ -84,18 +84,20 @@ std::string about_text(std::int64_t count) {
 }
 
 std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
-                      const PlanWords& words) {
+                      const PlanTextOptions& options) {
   if (count)
-    return fmt::format("{} {}{}{} would show {} to {} the limit (power 80%) if {}", words.about,
-                       grouped(rounded_up(*count)), words.kind, words.unit, words.whom,
-                       change > -margin ? "be within" : "exceed", words.condition);
+    return fmt::format("{} {}{}{} would show {} to {} the limit (power 80%) if {}", options.about,
+                       grouped(rounded_up(*count)), options.kind, options.unit, options.subject,
+                       change > -margin ? "be within" : "exceed", options.condition);
   if (change == -margin)
-    return fmt::format("the change seen equals the limit, so no number of{} would do", words.unit);
+    return fmt::format("the observed change equals the limit, so no number of{} is sufficient",
+                       options.unit);
   if (falls_short(change, margin))
     return fmt::format(
-        "the change seen is less than the required gain, so more{} would not show it", words.unit);
-  return fmt::format("the change seen is too close to the limit for more{} to settle it",
-                     words.unit);
+        "the observed change is below the required gain, so more{} would not show the gain",
+        options.unit);
+  return fmt::format("the observed change is too close to the limit for more{} to decide",
+                     options.unit);
 }
 
 }  // namespace hone

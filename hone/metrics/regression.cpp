@@ -27,7 +27,7 @@ struct ErrorSums {
     about_mean += other.about_mean;
     count += other.count;
   }
-  ErrorFigures figures() const {
+  ErrorMetrics metrics() const {
     const double mse = squares / count;
     return {mse, std::sqrt(mse), absolute / count,
             about_mean > 0 ? 1 - squares / about_mean : kUndefined};
@@ -161,20 +161,20 @@ std::vector<double> mean_above(std::span<const double> values, std::span<const d
 
 }  // namespace
 
-std::vector<double> pearson_parts(std::span<const double> a, std::span<const double> b) {
+std::vector<double> pearson_contributions(std::span<const double> a, std::span<const double> b) {
   const double r = pearson_correlation(a, b), count = static_cast<double>(a.size());
-  std::vector<double> parts(a.size(), r);
-  if (std::isnan(r)) return parts;
+  std::vector<double> contributions(a.size(), r);
+  if (std::isnan(r)) return contributions;
   const std::vector<double> x = standardised(a), y = standardised(b);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    parts[i] = (x[i] * y[i] - r * (x[i] * x[i] + y[i] * y[i]) / 2) / count;
-  return parts;
+  for (std::size_t i = 0; i < contributions.size(); ++i)
+    contributions[i] = (x[i] * y[i] - r * (x[i] * x[i] + y[i] * y[i]) / 2) / count;
+  return contributions;
 }
 
-std::vector<double> spearman_parts(std::span<const double> a, std::span<const double> b) {
+std::vector<double> spearman_contributions(std::span<const double> a, std::span<const double> b) {
   const std::vector<double> ranks_a = ranks_of(a), ranks_b = ranks_of(b);
-  std::vector<double> parts = pearson_parts(ranks_a, ranks_b);
-  if (parts.empty() || std::isnan(parts[0])) return parts;
+  std::vector<double> contributions = pearson_contributions(ranks_a, ranks_b);
+  if (contributions.empty() || std::isnan(contributions[0])) return contributions;
   const double r = pearson_correlation(ranks_a, ranks_b), count = static_cast<double>(a.size());
   const std::vector<double> x = standardised(ranks_a), y = standardised(ranks_b);
   // An example raises the ranks above it. `scale` is n over the standard deviation of the ranks.
@@ -187,11 +187,11 @@ std::vector<double> spearman_parts(std::span<const double> a, std::span<const do
   const double in_a = scale(ranks_a), in_b = scale(ranks_b);
   const std::vector<double> xy = mean_above(a, y), xx = mean_above(a, x), yx = mean_above(b, x),
                             yy = mean_above(b, y);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    parts[i] += (in_a * (xy[i] - r * xx[i]) + in_b * (yx[i] - r * yy[i])) / count;
-  const double mean = mean_of(parts);
-  for (double& part : parts) part -= mean;
-  return parts;
+  for (std::size_t i = 0; i < contributions.size(); ++i)
+    contributions[i] += (in_a * (xy[i] - r * xx[i]) + in_b * (yx[i] - r * yy[i])) / count;
+  const double mean = mean_of(contributions);
+  for (double& part : contributions) part -= mean;
+  return contributions;
 }
 
 Interval pearson_interval(double r, std::int64_t examples, double evidence) {
@@ -253,37 +253,38 @@ RegressionEvaluation evaluate_regression(const Outputs& predictions, std::span<c
     const double pearson = whole ? pearson_correlation(p, t) : kUndefined,
                  spearman = whole ? pearson_correlation(ranks_of(p), ranks_of(t)) : kUndefined;
     result.of_output.push_back(
-        {sums.figures(),
+        {sums.metrics(),
          {pearson, pearson_interval(pearson, result.examples, result.evidence)},
          {spearman, spearman_interval(spearman, result.examples, result.evidence)}});
     result.pearson += pearson / static_cast<double>(predictions.outputs);
     result.spearman += spearman / static_cast<double>(predictions.outputs);
   }
-  result.errors = all.figures();
+  result.errors = all.metrics();
   result.r2_interval = r2_interval(predictions, truth, result.errors.r2, texts);
-  result.baseline = all_of_mean.figures();
+  result.constant_baseline = all_of_mean.metrics();
   return result;
 }
 
-RegressionComparison compare_regression(const Outputs& parent, const Outputs& candidate,
+RegressionComparison compare_regression(const Outputs& baseline, const Outputs& candidate,
                                         std::span<const float> targets,
                                         std::span<const std::int32_t> texts) {
-  HONE_ASSERT(parent.values.size() == targets.size() && candidate.values.size() == targets.size() &&
-                  parent.outputs == candidate.outputs,
-              "{} x {} and {} x {} predictions, {} targets", parent.examples(), parent.outputs,
+  HONE_ASSERT(baseline.values.size() == targets.size() &&
+                  candidate.values.size() == targets.size() &&
+                  baseline.outputs == candidate.outputs,
+              "{} x {} and {} x {} predictions, {} targets", baseline.examples(), baseline.outputs,
               candidate.examples(), candidate.outputs, targets.size());
-  check_targets(targets, parent.outputs);
-  const Outputs truth{targets, parent.outputs};
-  const auto examples = static_cast<std::size_t>(parent.examples());
+  check_targets(targets, baseline.outputs);
+  const Outputs truth{targets, baseline.outputs};
+  const auto examples = static_cast<std::size_t>(baseline.examples());
   std::vector<double> gain(examples), spread(examples);  // of squared error; about the mean
   std::vector<char> differ(examples);
   double shift = 0, signal = 0, noise = 0;
-  for (std::int64_t o = 0; o < parent.outputs; ++o) {
+  for (std::int64_t o = 0; o < baseline.outputs; ++o) {
     const std::vector<double> t = column(truth, o);
-    const double mean = mean_of(t), parent_mean = mean_of(column(parent, o));
+    const double mean = mean_of(t), parent_mean = mean_of(column(baseline, o));
     for (std::size_t i = 0; i < examples; ++i) {
       const auto example = static_cast<std::int64_t>(i);
-      const double before = parent.at(example, o), after = candidate.at(example, o);
+      const double before = baseline.at(example, o), after = candidate.at(example, o);
       gain[i] += (before - t[i]) * (before - t[i]) - (after - t[i]) * (after - t[i]);
       spread[i] += (t[i] - mean) * (t[i] - mean);
       shift += std::abs(after - before);
@@ -293,15 +294,15 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
     }
   }
   RegressionComparison result;
-  result.examples = parent.examples();
+  result.examples = baseline.examples();
   result.evidence = evidence(texts);
   result.snr_db =
       noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
   result.mean_shift = shift / static_cast<double>(targets.size());
-  result.parent_without = count_without_prediction(parent);
+  result.baseline_without = count_without_prediction(baseline);
   result.candidate_without = count_without_prediction(candidate);
   const double total = std::accumulate(spread.begin(), spread.end(), 0.0);
-  const bool defined = result.parent_without + result.candidate_without == 0 && total > 0;
+  const bool defined = result.baseline_without + result.candidate_without == 0 && total > 0;
   const double change =
       defined ? std::accumulate(gain.begin(), gain.end(), 0.0) / total : kUndefined;
   for (std::size_t i = 0; i < examples; ++i) gain[i] = (gain[i] - change * spread[i]) / total;
@@ -310,7 +311,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
   if (defined) {
     result.r2.notes += shift_text(result.mean_shift);
   } else {
-    result.r2.notes += without_number_text("baseline", result.parent_without, result.examples) +
+    result.r2.notes += without_number_text("baseline", result.baseline_without, result.examples) +
                        without_number_text("candidate", result.candidate_without, result.examples) +
                        (total > 0 ? "" : "; all targets are the same");
   }
@@ -334,7 +335,7 @@ std::vector<std::string> concerns(const RegressionEvaluation& e) {
     sentences.push_back(fmt::format(
         "the model is no better than always giving the mean: its root mean squared error is "
         "{:.4g}, that of the mean {:.4g}",
-        e.errors.rmse, e.baseline.rmse));
+        e.errors.rmse, e.constant_baseline.rmse));
   }
   return sentences;
 }

@@ -26,7 +26,7 @@ struct Outputs {
 };
 
 /// Errors, and the share of the targets' variance that is explained.
-struct ErrorFigures {
+struct ErrorMetrics {
   double mse = 0;   ///< mean squared error
   double rmse = 0;  ///< its root
   double mae = 0;   ///< mean absolute error
@@ -40,8 +40,8 @@ struct Correlation {
 };
 
 /// Metrics of one output.
-struct OutputFigures {
-  ErrorFigures errors;
+struct OutputMetrics {
+  ErrorMetrics errors;
   Correlation pearson;   ///< `pearson_interval`
   Correlation spearman;  ///< of ranks, ties at their mean rank; `spearman_interval`
 };
@@ -53,12 +53,12 @@ struct RegressionEvaluation {
   std::int64_t without_prediction = 0;  ///< examples with a NaN or an infinity among their outputs
   /// Over all outputs: means of all errors, and r2 of the sums over outputs, each SST about its own mean, which is
   /// scikit-learn's multioutput="variance_weighted". NaN without examples.
-  ErrorFigures errors;
+  ErrorMetrics errors;
   Interval r2_interval;  ///< of `errors.r2`, 95%: `ratio_interval`
   /// The same for always predicting the mean of each output's targets: its r2 is 0.
-  ErrorFigures baseline;
+  ErrorMetrics constant_baseline;
   double pearson = 0, spearman = 0;      ///< means over the outputs
-  std::vector<OutputFigures> of_output;  ///< (outputs)
+  std::vector<OutputMetrics> of_output;  ///< (outputs)
 };
 
 /// Evaluates predictions of the same shape as the targets. `texts`: as in `evidence` (hone/metrics/evidence.h). Throws
@@ -73,11 +73,11 @@ void check_targets(std::span<const float> targets, std::int64_t outputs);
 double pearson_correlation(std::span<const double> a, std::span<const double> b);
 /// Returns the contribution of each example to Pearson's r, linearised (Devlin, Gnanadesikan & Kettenring 1975,
 /// Biometrika 62:531): (z_a z_b - r (z_a² + z_b²) / 2) / n of standardised values. All NaN if r is not defined.
-std::vector<double> pearson_parts(std::span<const double> a, std::span<const double> b);
+std::vector<double> pearson_contributions(std::span<const double> a, std::span<const double> b);
 /// Returns the contribution of each example to Spearman's r: that to the correlation of the ranks, and its effect
 /// through the ranks of the others (Croux & Dehon 2010, Statistical Methods & Applications 19:497, here with ties). All
 /// NaN if r is not defined.
-std::vector<double> spearman_parts(std::span<const double> a, std::span<const double> b);
+std::vector<double> spearman_contributions(std::span<const double> a, std::span<const double> b);
 /// Returns ranks from 1 on. Equal values get their mean rank: two smallest ones 1.5.
 std::vector<double> ranks_of(std::span<const double> values);
 
@@ -96,11 +96,11 @@ struct RegressionComparison {
   std::int64_t examples = 0;
   double evidence = 1;  ///< of each example
   /// Signal-to-noise ratio of the candidate's predictions in decibels, with those of the baseline about their mean as
-  /// the signal: 10 log10( Σ (parent - mean)² / Σ (candidate - parent)² ). Infinite if none differs.
+  /// the signal: 10 log10( Σ (baseline - mean)² / Σ (candidate - baseline)² ). Infinite if none differs.
   double snr_db = 0;
-  /// Mean |candidate - parent| over all outputs, in the unit of the targets; NaN if a prediction is NaN.
+  /// Mean |candidate - baseline| over all outputs, in the unit of the targets; NaN if a prediction is NaN.
   double mean_shift = 0;
-  std::int64_t parent_without = 0, candidate_without = 0;  ///< examples without a prediction
+  std::int64_t baseline_without = 0, candidate_without = 0;  ///< examples without a prediction
   /// r2 of the candidate minus that of the baseline: (SSE of the baseline - SSE of the candidate) / SST. Not defined if
   /// a prediction is not finite, or if all targets are the same; the notes say so.
   MetricChange r2;
@@ -108,7 +108,7 @@ struct RegressionComparison {
 
 /// Compares two models. All three arguments have the same shape. `texts`: as in `evidence`. Throws `UserError` for a
 /// target that is not finite.
-RegressionComparison compare_regression(const Outputs& parent, const Outputs& candidate,
+RegressionComparison compare_regression(const Outputs& baseline, const Outputs& candidate,
                                         std::span<const float> targets,
                                         std::span<const std::int32_t> texts = {});
 

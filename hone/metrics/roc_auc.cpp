@@ -97,27 +97,28 @@ RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, d
   return {auc, auc_interval(auc, pairs.positives, pairs.negatives, evidence)};
 }
 
-std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive,
-                              std::span<const std::int32_t> texts) {
+std::vector<double> auc_contributions(std::span<const double> scores,
+                                      std::span<const char> positive,
+                                      std::span<const std::int32_t> texts) {
   const Pairs pairs = pairs_of(scores, positive);
   const double auc = pairs.area();
-  std::vector<double> parts(scores.size(), auc);
-  if (std::isnan(auc)) return parts;
+  std::vector<double> contributions(scores.size(), auc);
+  if (std::isnan(auc)) return contributions;
   // The number of negative and of positive examples of each text.
   std::vector<std::array<std::int64_t, 2>> rows(scores.size());
   const auto rows_like = [&](std::size_t i) -> std::int64_t& {
     return rows[texts.empty() ? i : static_cast<std::size_t>(texts[i])][positive[i] != 0];
   };
-  for (std::size_t i = 0; i < parts.size(); ++i) ++rows_like(i);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < contributions.size(); ++i) ++rows_like(i);
+  for (std::size_t i = 0; i < contributions.size(); ++i) {
     const std::int64_t own = positive[i] != 0 ? pairs.positives : pairs.negatives,
                        others = positive[i] != 0 ? pairs.negatives : pairs.positives,
                        left = own - rows_like(i);
     const double won = static_cast<double>(pairs.twice_won[i]) / (2 * static_cast<double>(others));
-    parts[i] = left == 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : (won - auc) / static_cast<double>(left);
+    contributions[i] = left == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                 : (won - auc) / static_cast<double>(left);
   }
-  return parts;
+  return contributions;
 }
 
 }  // namespace hone

@@ -26,8 +26,9 @@ RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, d
 /// of all positives is the linearisation (DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837), which is too small
 /// for ten positives. `texts`: (examples), equal for equal texts; empty: all differ. All NaN if the area is not
 /// defined; NaN for the examples of a text that alone is positive, or negative.
-std::vector<double> auc_parts(std::span<const double> scores, std::span<const char> positive,
-                              std::span<const std::int32_t> texts = {});
+std::vector<double> auc_contributions(std::span<const double> scores,
+                                      std::span<const char> positive,
+                                      std::span<const std::int32_t> texts = {});
 
 /// Returns the 95% interval of an area `auc` observed on this many positives and negatives: the areas θ with
 ///

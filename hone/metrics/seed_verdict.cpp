@@ -48,7 +48,7 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
   seen.change = v.change;
   seen.plan = mean_plan(seeds);
   v.examples_needed = planned_texts(seen, v.margin);
-  v.summary += "no number of seeds would do on these examples; " +
+  v.summary += "no number of seeds is sufficient on these examples; " +
                plan_text(v.examples_needed, v.change, v.margin,
                          {.kind = " different",
                           .about = "at least about",
@@ -58,22 +58,22 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
 // Judges the mean, for other seeds and texts.
 Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
   const MeanHalves mean = mean_halves(changes.changes);
-  v.grounds = Grounds::seeds_and_examples;
+  v.basis = VerdictBasis::seeds_and_examples;
   const double least =
-      changes.figure().may_be_negative ? -std::numeric_limits<double>::infinity() : -1;
+      changes.metric().may_be_negative ? -std::numeric_limits<double>::infinity() : -1;
   v.change_interval = {std::max(least, s.mean - std::hypot(s.mean - s.interval->low, mean.below)),
                        s.mean + std::hypot(s.interval->high - s.mean, mean.above)};
-  if (!changes.figure().may_be_negative)
+  if (!changes.metric().may_be_negative)
     v.change_interval->high = std::min(1.0, v.change_interval->high);
-  const ChangeWords words = {.over = " on average over " + count_text(s.count),
-                             .of = " for other seeds and examples:"};
+  const ChangeTextOptions options = {.over = " on average over " + count_text(s.count),
+                                     .of = " for other seeds and examples:"};
   const bool kept = v.change_interval->low >= -v.margin, lost = v.change_interval->high < -v.margin;
   if (kept || lost) {
     v.conclusion = kept ? Conclusion::within_limit : Conclusion::exceeds_limit;
-    v.summary = decided_text(v, /*differ=*/true, words) + changes.notes;
+    v.summary = decided_text(v, /*differ=*/true, options) + changes.notes;
     return v;
   }
-  v.summary = fmt::format("{}, inconclusive with {} for {}{}; ", change_text(v, words),
+  v.summary = fmt::format("{}, inconclusive with {} for {}{}; ", change_text(v, options),
                           count_text(s.count), limit_text(v.margin), changes.notes);
   plan_seeds(v, s, mean, changes.changes);
   return v;
@@ -96,16 +96,16 @@ Interval hull_of(const std::vector<MetricChange>& seeds) {
   return hull;
 }
 
-ChangeWords words_for_each(const SeedSpread& s) {
-  ChangeWords words = {.of = " for these seeds on other examples:"};
+ChangeTextOptions options_for_each(const SeedSpread& s) {
+  ChangeTextOptions options = {.of = " for these seeds on other examples:"};
   if (s.count < kFewestSeeds) {
-    words.over = " with " + count_text(s.count);
+    options.over = " with " + count_text(s.count);
     for (const double change : s.values)
-      words.figures += (words.figures.empty() ? "" : ", ") + points_text(change);
+      options.values += (options.values.empty() ? "" : ", ") + points_text(change);
   } else {
-    words.over = (s.interval ? " on average over " : " with each of ") + count_text(s.count);
+    options.over = (s.interval ? " on average over " : " with each of ") + count_text(s.count);
   }
-  return words;
+  return options;
 }
 
 // Plans how many texts would decide for every seed, if all have the same change.
@@ -113,32 +113,32 @@ void plan_each(Verdict& v, const std::vector<MetricChange>& seeds) {
   std::int64_t most = 0;
   const ChangePlan* hardest = &seeds.front().plan;
   for (const MetricChange& c : seeds) {
-    const std::int64_t planned = planned_texts(c, v.margin).value_or(kMostExamples + 1);
+    const std::int64_t planned = planned_texts(c, v.margin).value_or(kMaxExamples + 1);
     if (planned > most) hardest = &c.plan;
     most = std::max(most, planned);
   }
-  if (most <= kMostExamples) v.examples_needed = most;
-  v.summary +=
-      plan_text(v.examples_needed, v.change, v.margin,
-                {.kind = " different", .whom = "each seed", .condition = condition_text(*hardest)});
+  if (most <= kMaxExamples) v.examples_needed = most;
+  v.summary += plan_text(
+      v.examples_needed, v.change, v.margin,
+      {.kind = " different", .subject = "each seed", .condition = condition_text(*hardest)});
 }
 
 // Judges each seed alone, for these seeds and other texts.
 Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
   const std::vector<MetricChange>& seeds = changes.changes;
   const bool few = s.count < kFewestSeeds;
-  v.grounds = Grounds::each_seed;
+  v.basis = VerdictBasis::each_seed;
   v.conclusion = shown_by_each(seeds, v.margin);
   if (!few) v.change_interval = hull_of(seeds);
-  const ChangeWords words = words_for_each(s);
+  const ChangeTextOptions options = options_for_each(s);
   if (v.conclusion != Conclusion::inconclusive) {
     const bool differ = std::ranges::all_of(seeds, [](const MetricChange& c) { return c.differs; });
-    v.summary = decided_text(v, differ, words) + changes.notes + "; every seed shows it" +
+    v.summary = decided_text(v, differ, options) + changes.notes + "; every seed shows it" +
                 (few ? ", for these seeds only" : "");
     return v;
   }
   v.summary = fmt::format("{}, inconclusive with {} for {}{}; ",
-                          change_text(v, few ? ChangeWords{words.figures} : words),
+                          change_text(v, few ? ChangeTextOptions{options.values} : options),
                           count_text(s.count), limit_text(v.margin), changes.notes);
   if (few) {
     v.seeds_needed = kFewestSeeds;
@@ -153,18 +153,18 @@ Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict
 }  // namespace
 
 Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
-  Verdict v{.figure = changes.figure(),
+  Verdict v{.metric = changes.metric(),
             .margin = margin,
             .p_value = std::numeric_limits<double>::quiet_NaN()};
   const auto undefined =
       std::ranges::count_if(changes.changes, [](const MetricChange& c) { return !c.interval; });
   if (undefined > 0) {
     v.change = std::numeric_limits<double>::quiet_NaN();
-    v.summary = fmt::format("inconclusive: {} is not defined with {} of {} seeds", v.figure.text,
+    v.summary = fmt::format("inconclusive: {} is not defined with {} of {} seeds", v.metric.text,
                             undefined, changes.changes.size());
     return v;
   }
-  const SeedSpread s = change_spread(changes.figure(), changes.before, changes.after);
+  const SeedSpread s = change_spread(changes.metric(), changes.before, changes.after);
   v.change = s.mean;
   if (s.interval) {
     const Verdict mean = verdict_by_mean(changes, s, v);

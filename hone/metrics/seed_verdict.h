@@ -15,7 +15,7 @@ struct SeedChanges {
   std::string notes =
       {};  ///< text after the change in a sentence: "; 0.30% of predictions changed on average"
 
-  const MetricName& figure() const { return changes.front().figure; }
+  const MetricName& metric() const { return changes.front().metric; }
 };
 
 /// Returns the verdict over seeds. With at least five seeds that differ, it is about other seeds and other examples:
@@ -29,6 +29,6 @@ struct SeedChanges {
 /// 1982, Technometrics 24:295), however the seeds depend on each other; nothing is pooled. The interval is then from
 /// the smallest to the largest end of the seeds' intervals, which by the same argument contains the changes of all;
 /// with fewer than five seeds none is shown. Inconclusive if the change of a seed is not defined.
-Verdict verdict_of_seeds(const SeedChanges& changes, double margin = kUsualMargin);
+Verdict verdict_of_seeds(const SeedChanges& changes, double margin = kDefaultMargin);
 
 }  // namespace hone

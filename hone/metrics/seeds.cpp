@@ -91,11 +91,11 @@ SeedSpread share_spread(std::span<const double> shares) {
   return s;
 }
 
-SeedSpread metric_spread(const MetricName& figure, std::span<const double> values) {
-  return figure.may_be_negative ? seed_spread(values) : share_spread(values);
+SeedSpread metric_spread(const MetricName& metric, std::span<const double> values) {
+  return metric.may_be_negative ? seed_spread(values) : share_spread(values);
 }
 
-SeedSpread change_spread(const MetricName& figure, std::span<const double> before,
+SeedSpread change_spread(const MetricName& metric, std::span<const double> before,
                          std::span<const double> after) {
   HONE_ASSERT(before.size() == after.size(), "{} seeds against {}", before.size(), after.size());
   std::vector<double> differences;
@@ -104,7 +104,7 @@ SeedSpread change_spread(const MetricName& figure, std::span<const double> befor
   if (!s.interval) return s;
   const double mean_before = seed_spread(before).mean;
   s.interval->high = std::min(s.interval->high, 1 - mean_before);
-  if (!figure.may_be_negative) s.interval->low = std::max(s.interval->low, -mean_before);
+  if (!metric.may_be_negative) s.interval->low = std::max(s.interval->low, -mean_before);
   return s;
 }
 

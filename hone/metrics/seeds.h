@@ -36,11 +36,11 @@ SeedSpread seed_spread(std::span<const double> values);
 /// contains the mean. Like every interval over seeds it is about other seeds on the same examples.
 SeedSpread share_spread(std::span<const double> shares);
 /// Returns `share_spread`, or `seed_spread` for a metric that may be negative.
-SeedSpread metric_spread(const MetricName& figure, std::span<const double> values);
+SeedSpread metric_spread(const MetricName& metric, std::span<const double> values);
 
 /// Returns the spread of after - before, seed by seed. The interval is clipped so that the mean of the metric stays in
 /// its range.
-SeedSpread change_spread(const MetricName& figure, std::span<const double> before,
+SeedSpread change_spread(const MetricName& metric, std::span<const double> before,
                          std::span<const double> after);
 
 /// Returns the two-sided p-value of the paired t-test (Student 1908) of whether the mean of `differences`, one per

@@ -16,17 +16,17 @@ Outputs numbers(const Logits& outputs) { return {outputs.values, outputs.classes
 
 // Returns the members that all tasks share, from the metrics of one.
 template <typename E>
-TaskEvaluation task_evaluation(const MetricName& figure, double value, const Interval& interval,
-                               double baseline, double loss, E figures) {
-  return {.figure = figure,
+TaskEvaluation task_evaluation(const MetricName& metric, double value, const Interval& interval,
+                               double constant_baseline, double loss, E details) {
+  return {.metric = metric,
           .value = value,
           .interval = interval,
-          .baseline = baseline,
-          .examples = figures.examples,
-          .evidence = figures.evidence,
-          .without_prediction = figures.without_prediction,
+          .constant_baseline = constant_baseline,
+          .examples = details.examples,
+          .evidence = details.evidence,
+          .without_prediction = details.without_prediction,
           .loss = loss,
-          .figures = std::move(figures)};
+          .details = std::move(details)};
 }
 
 TaskEvaluation of_classes(Evaluation e) {
@@ -34,17 +34,18 @@ TaskEvaluation of_classes(Evaluation e) {
 }
 
 TaskEvaluation of_numbers(RegressionEvaluation e) {
-  return task_evaluation(kR2, e.errors.r2, e.r2_interval, e.baseline.r2, e.errors.mse, e);
+  return task_evaluation(kR2, e.errors.r2, e.r2_interval, e.constant_baseline.r2, e.errors.mse, e);
 }
 
 TaskEvaluation of_labels(MultiLabelEvaluation e) {
-  return task_evaluation(kMicroF1, e.micro.f1, e.micro_f1_interval, e.baseline.micro_f1, e.loss, e);
+  return task_evaluation(kMicroF1, e.micro.f1, e.micro_f1_interval, e.constant_baseline.micro_f1,
+                         e.loss, e);
 }
 
 // Returns whether the metric is defined, and may be no better than a constant prediction: any model could preserve
 // that.
 bool may_be_baseline(const TaskEvaluation& e) {
-  return e.examples > 0 && !std::isnan(e.value) && !(e.interval.low > e.baseline);
+  return e.examples > 0 && !std::isnan(e.value) && !(e.interval.low > e.constant_baseline);
 }
 
 TaskEvaluation evaluate_all(const Logits& outputs, const Truth& truth) {
@@ -100,33 +101,36 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
   return all;
 }
 
-std::string baseline_answer(const MetricName& figure) {
-  if (figure == kAccuracy) return "always predicting the most frequent class";
-  if (figure == kR2) return "always predicting the mean";
+std::string constant_prediction_text(const MetricName& metric) {
+  if (metric == kAccuracy) return "always predicting the most frequent class";
+  if (metric == kR2) return "always predicting the mean";
   return "the best constant set of labels";
 }
 
-std::string baseline_text(const MetricName& figure, double baseline) {
-  return fmt::format("{} scores {}", baseline_answer(figure), share_text(baseline));
+std::string constant_baseline_text(const MetricName& metric, double constant_baseline) {
+  return fmt::format("{} scores {}", constant_prediction_text(metric),
+                     share_text(constant_baseline));
 }
 
-std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }
+std::string constant_baseline_text(const TaskEvaluation& e) {
+  return constant_baseline_text(e.metric, e.constant_baseline);
+}
 
-std::string baseline_concern(const TaskEvaluation& e) {
+std::string constant_baseline_concern(const TaskEvaluation& e) {
   if (!may_be_baseline(e)) return "";
   return fmt::format(
       "{} is not shown to be above that of a constant prediction: {} (95% CI {} to {}), and {}",
-      e.figure.text, share_text(e.value), percent_number(e.interval.low),
-      percent_number(e.interval.high), baseline_text(e));
+      e.metric.text, share_text(e.value), percent_number(e.interval.low),
+      percent_number(e.interval.high), constant_baseline_text(e));
 }
 
 std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std::string>& labels) {
-  const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures);
+  const auto* several = std::get_if<MultiLabelEvaluation>(&e.details);
   std::vector<std::string> sentences = e.classes() != nullptr ? concerns(*e.classes(), labels)
                                        : several != nullptr
                                            ? concerns(*several, labels)
-                                           : concerns(std::get<RegressionEvaluation>(e.figures));
-  if (sentences.empty() && may_be_baseline(e)) sentences.push_back(baseline_concern(e));
+                                           : concerns(std::get<RegressionEvaluation>(e.details));
+  if (sentences.empty() && may_be_baseline(e)) sentences.push_back(constant_baseline_concern(e));
   // These intervals rely on the scatter of texts, which a handful does not show: for 3 to 5 texts with Gaussian errors
   // they cover 90%.
   constexpr std::int64_t kScatterIsSeen = 10;
@@ -135,49 +139,50 @@ std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std
       effective < kScatterIsSeen)
     sentences.push_back(fmt::format(
         "the 95% interval of {} rests on {} {}: with fewer than {} it can be too narrow",
-        e.figure.text, effective, effective == 1 ? "example" : "examples", kScatterIsSeen));
+        e.metric.text, effective, effective == 1 ? "example" : "examples", kScatterIsSeen));
   return sentences;
 }
 
-std::string part_text(const std::string& part, const TaskEvaluation& e,
-                      std::span<const std::string> cautions) {
-  return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
+std::string split_text(const std::string& split, const TaskEvaluation& e,
+                       std::span<const std::string> cautions) {
+  return split_text(split, e.examples, effective_examples(e.examples, e.evidence), cautions);
 }
 
 namespace {
 
-TaskComparison compare_answers(const Logits& parent, const Logits& candidate, const Truth& truth) {
+TaskComparison compare_outputs(const Logits& baseline, const Logits& candidate,
+                               const Truth& truth) {
   if (truth.task == Task::single_label) {
-    const Comparison c = compare(parent, candidate, truth.classes, truth.texts);
+    const Comparison c = compare(baseline, candidate, truth.classes, truth.texts);
     return {.change = accuracy_change(c), .counted = c, .snr_db = c.margin_snr_db};
   }
   if (truth.task == Task::regression) {
     RegressionComparison c =
-        compare_regression(numbers(parent), numbers(candidate), truth.targets, truth.texts);
+        compare_regression(numbers(baseline), numbers(candidate), truth.targets, truth.texts);
     return {.change = std::move(c.r2), .snr_db = c.snr_db, .mean_shift = c.mean_shift};
   }
-  MultiLabelComparison c = compare_multi_label(parent, candidate, truth.targets, truth.texts);
+  MultiLabelComparison c = compare_multi_label(baseline, candidate, truth.targets, truth.texts);
   return {.change = std::move(c.micro_f1),
           .counted = c.subset,
           .snr_db = c.subset.margin_snr_db,
-          .answer_flip_share = c.flip_share};
+          .label_flip_share = c.flip_share};
 }
 
 }  // namespace
 
-TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
-  TaskComparison comparison = compare_answers(parent, candidate, truth);
+TaskComparison compare(const Logits& baseline, const Logits& candidate, const Truth& truth) {
+  TaskComparison comparison = compare_outputs(baseline, candidate, truth);
   // Adds notes about these texts; the verdict on other texts is unchanged.
-  if (!parent.values.empty() && std::ranges::equal(parent.values, candidate.values))
+  if (!baseline.values.empty() && std::ranges::equal(baseline.values, candidate.values))
     comparison.change.notes += "; all outputs are the same numbers";
-  if (const TaskEvaluation before = evaluate(parent, truth); may_be_baseline(before))
+  if (const TaskEvaluation before = evaluate(baseline, truth); may_be_baseline(before))
     comparison.change.notes += fmt::format("; the baseline is not shown to be better than {}",
-                                           baseline_answer(before.figure));
+                                           constant_prediction_text(before.metric));
   if (!truth.unseen.empty()) {
     const UnseenExamples unseen(truth);
-    const std::vector<float> a = unseen.rows_of(parent), b = unseen.rows_of(candidate);
+    const std::vector<float> a = unseen.rows_of(baseline), b = unseen.rows_of(candidate);
     comparison.unseen =
-        compare_answers({a, parent.classes}, {b, candidate.classes}, unseen.truth()).change;
+        compare_outputs({a, baseline.classes}, {b, candidate.classes}, unseen.truth()).change;
   }
   return comparison;
 }

@@ -16,7 +16,7 @@
 /// Evaluation of a model's outputs for any task, as tables, headlines, gates and choices need it.
 ///
 ///     const TaskEvaluation e = evaluate(outputs, {.task = Task::regression, .targets = scores});
-///     e.figure.text, e.value, e.interval, e.baseline   // "R²", 0.81, [0.77, 0.85], 0
+///     e.metric.text, e.value, e.interval, e.constant_baseline   // "R²", 0.81, [0.77, 0.85], 0
 namespace hone {
 
 /// The targets of examples.
@@ -55,42 +55,43 @@ struct UnseenMetric {
 };
 
 struct TaskEvaluation {
-  MetricName figure = kAccuracy;  ///< the task's main metric
+  MetricName metric = kAccuracy;  ///< the task's main metric
   double value = 0;               ///< of it; NaN if it is not defined
   Interval interval;              ///< 95%
-  double baseline = 0;            ///< the metric of a constant prediction, see `baseline_text`
+  double constant_baseline =
+      0;  ///< the metric of a constant prediction, see `constant_baseline_text`
   std::int64_t examples = 0;
   double evidence = 1;                  ///< of each example, below 1 if some repeat others
   std::int64_t without_prediction = 0;  ///< examples with a NaN or an infinity among their outputs
   double loss = 0;                      ///< that of training, without class weights
-  std::variant<Evaluation, RegressionEvaluation, MultiLabelEvaluation> figures;  ///< of the task
+  std::variant<Evaluation, RegressionEvaluation, MultiLabelEvaluation> details;  ///< of the task
   std::optional<UnseenMetric> unseen = {};  ///< if `Truth::unseen` has rows
 
-  Task task() const { return static_cast<Task>(figures.index()); }
+  Task task() const { return static_cast<Task>(details.index()); }
   /// Returns the evaluation of single labels; null for other tasks.
-  const Evaluation* classes() const { return std::get_if<Evaluation>(&figures); }
+  const Evaluation* classes() const { return std::get_if<Evaluation>(&details); }
 };
 
 /// Evaluates `outputs`, (examples, outputs), row by row. Throws `UserError` for a target that the task cannot have.
 TaskEvaluation evaluate(const Logits& outputs, const Truth& truth);
 
 /// Returns a constant prediction: "always predicting the most frequent class", "always predicting the mean".
-std::string baseline_answer(const MetricName& figure);
+std::string constant_prediction_text(const MetricName& metric);
 /// Returns the same with its score: "always predicting the most frequent class scores 50.1%".
-std::string baseline_text(const MetricName& figure, double baseline);
-std::string baseline_text(const TaskEvaluation& evaluation);
+std::string constant_baseline_text(const MetricName& metric, double constant_baseline);
+std::string constant_baseline_text(const TaskEvaluation& evaluation);
 
 /// Returns the warning that the metric of the task is not shown to be above that of a constant prediction; empty if it
 /// is.
-std::string baseline_concern(const TaskEvaluation& evaluation);
+std::string constant_baseline_concern(const TaskEvaluation& evaluation);
 
 /// Returns warnings about the evaluation, a sentence each. `labels` are the names of the outputs.
 std::vector<std::string> concerns(const TaskEvaluation& evaluation,
                                   const std::vector<std::string>& labels);
 
 /// Returns the split and sample size of an evaluation: "validation, n = 1,072 (effective 850)". The cautions follow.
-std::string part_text(const std::string& part, const TaskEvaluation& evaluation,
-                      std::span<const std::string> cautions = {});
+std::string split_text(const std::string& split, const TaskEvaluation& evaluation,
+                       std::span<const std::string> cautions = {});
 
 /// A comparison of a candidate (quantized, pruned, …) with its baseline on the same examples.
 struct TaskComparison {
@@ -101,11 +102,11 @@ struct TaskComparison {
   double snr_db =
       0;  ///< how well the candidate preserves the baseline's outputs: `margin_snr_db`; for multiple labels of all
           ///< logits; for regression `RegressionComparison::snr_db`
-  double mean_shift = 0;         ///< for regression: `RegressionComparison::mean_shift`
-  double answer_flip_share = 0;  ///< for multiple labels: `MultiLabelComparison::flip_share`
+  double mean_shift = 0;        ///< for regression: `RegressionComparison::mean_shift`
+  double label_flip_share = 0;  ///< for multiple labels: `MultiLabelComparison::flip_share`
   std::optional<MetricChange> unseen = {};  ///< `change` on `Truth::unseen`, if that has rows
 };
 
-TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth);
+TaskComparison compare(const Logits& baseline, const Logits& candidate, const Truth& truth);
 
 }  // namespace hone

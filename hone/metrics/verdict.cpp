@@ -23,7 +23,7 @@ struct Tested {
 };
 
 // Returns "inconclusive with n = 400 for the allowed drop of 0.50", or "inconclusive with n = 400 for the allowed drop
-// of 0.50 after correction for 4 comparisons (alone: within limit)".
+// of 0.50 after correction for 4 comparisons (uncorrected: within limit)".
 std::string undecided_text(const Verdict& v, const MetricChange& c) {
   const Interval& alone = *v.change_interval;
   const bool within = alone.low >= -v.margin, exceeds = alone.high < -v.margin;
@@ -33,13 +33,13 @@ std::string undecided_text(const Verdict& v, const MetricChange& c) {
                   sample_size_text(c.examples, effective_examples(c.examples, c.evidence)), unit,
                   limit_text(v.margin));
   if (v.candidates > 1 && (within || exceeds))
-    text += fmt::format(" after correction for {} comparisons (alone: {})", v.candidates,
+    text += fmt::format(" after correction for {} comparisons (uncorrected: {})", v.candidates,
                         to_string(within ? Conclusion::within_limit : Conclusion::exceeds_limit));
   return text;
 }
 
 Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
-  Verdict v{.figure = c.figure,
+  Verdict v{.metric = c.metric,
             .margin = margin,
             .change_interval = c.interval,
             .p_value = tested.kept_p,
@@ -50,7 +50,7 @@ Verdict verdict_by(const MetricChange& c, double margin, const Tested& tested) {
     return v;
   }
   if (std::isnan(c.change)) {
-    v.summary = fmt::format("inconclusive: {} is not defined{}", c.figure.text, c.notes);
+    v.summary = fmt::format("inconclusive: {} is not defined{}", c.metric.text, c.notes);
     return v;
   }
   if (tested.kept_p <= kVerdictLevel || tested.lost_p <= kVerdictLevel) {
@@ -77,22 +77,22 @@ double score_at_margin(const MetricChange& c, double margin) {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(Conclusion) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(Conclusion) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(Conclusion::within_limit), "within limit"},
       {static_cast<int>(Conclusion::exceeds_limit), "exceeds limit"},
       {static_cast<int>(Conclusion::inconclusive), "inconclusive"}};
   return kWords;
 }
-std::string to_string(Conclusion conclusion) { return std::string(word_of(conclusion)); }
+std::string to_string(Conclusion conclusion) { return std::string(enum_name(conclusion)); }
 
-std::span<const EnumWord> enum_words(Grounds) {
-  static constexpr EnumWord kWords[] = {
-      {static_cast<int>(Grounds::seeds_and_examples), "seeds_and_examples"},
-      {static_cast<int>(Grounds::each_seed), "each_seed"}};
+std::span<const EnumName> enum_names(VerdictBasis) {
+  static constexpr EnumName kWords[] = {
+      {static_cast<int>(VerdictBasis::seeds_and_examples), "seeds_and_examples"},
+      {static_cast<int>(VerdictBasis::each_seed), "each_seed"}};
   return kWords;
 }
-std::string to_string(Grounds grounds) { return std::string(word_of(grounds)); }
+std::string to_string(VerdictBasis basis) { return std::string(enum_name(basis)); }
 
 const Fields& fields_of(const Verdict*) {
   using V = Verdict;
@@ -102,7 +102,7 @@ const Fields& fields_of(const Verdict*) {
           "verdict",
           "within limit: the whole interval of the change is above -margin (non-inferiority); "
           "exceeds limit: the whole interval is below; inconclusive: too few examples or seeds."),
-      field<&V::figure>("metric", "The metric that is judged."),
+      field<&V::metric>("metric", "The metric that is judged."),
       field<&V::margin>("margin", Unit::difference,
                         "Allowed drop; negative: the gain that is required."),
       field<&V::change>("change", Unit::difference,
@@ -110,7 +110,7 @@ const Fields& fields_of(const Verdict*) {
                         "defined.")
           .or_null(),
       field<&V::change_interval>("change_interval", Unit::difference,
-                                 "95% interval of the change, of this candidate alone; null: not "
+                                 "95% interval of the change, for this candidate only; null: not "
                                  "defined, or under five seeds."),
       field<&V::p_value>("p_value",
                          "One-sided, of a drop by the margin or more: within the limit is 0.025 at "
@@ -118,18 +118,18 @@ const Fields& fields_of(const Verdict*) {
           .or_null(),
       field<&V::candidates>("candidates",
                             "Number of candidates and gates the p-value is corrected for."),
-      field<&V::grounds>(
-          "grounds",
-          "Over seeds: the mean over the seeds, for other seeds and other examples "
-          "(seeds_and_examples), or each seed alone, for these seeds and other examples "
-          "(each_seed); null: one seed."),
+      field<&V::basis>("grounds",
+                       "Over seeds: seeds_and_examples (the mean over the seeds; for other seeds "
+                       "and other examples) or each_seed (every seed separately; for these seeds "
+                       "and other examples); null: one seed."),
       field<&V::examples_needed>(
           "examples_needed", Unit::examples,
           "About how many different examples would decide an inconclusive verdict four times out "
-          "of five, if the true change is the one seen; null: decided, or the change is too close "
+          "of five, if the true change equals the observed change; null: decided, or the change is "
+          "too close "
           "to the limit (more than ten times the examples would be needed)."),
       field<&V::seeds_needed>("seeds_needed", Unit::seeds,
-                              "The same in seeds; null: decided, or more seeds would not do."),
+                              "The same in seeds; null: decided, or more seeds would not help."),
       omitted<&V::overruled_by>(), field<&V::summary>("summary", "The verdict as a clause."));
   return fields;
 }
@@ -167,15 +167,15 @@ std::vector<Verdict> verdicts_of_choice(std::span<const MetricChange> candidates
   return verdicts;
 }
 
-Verdict verdict_of_look(const MetricChange& change, std::int64_t looks, double margin) {
-  if (looks == 1) return verdict(change, margin);
+Verdict verdict_of_evaluation(const MetricChange& change, std::int64_t evaluations, double margin) {
+  if (evaluations == 1) return verdict(change, margin);
   const double score = score_at_margin(change, margin);
-  const auto of_all = [&](double p) { return std::min(1.0, p * static_cast<double>(looks)); };
+  const auto of_all = [&](double p) { return std::min(1.0, p * static_cast<double>(evaluations)); };
   return verdict_by(change, margin,
                     {.kept_p = of_all(normal_tail(score)),
                      .lost_p = of_all(normal_tail(-score)),
-                     .score = normal_above(kVerdictLevel / static_cast<double>(looks)),
-                     .candidates = looks});
+                     .score = normal_above(kVerdictLevel / static_cast<double>(evaluations)),
+                     .candidates = evaluations});
 }
 
 Verdict overruled(Verdict verdict, const std::string& why) {
@@ -187,12 +187,12 @@ Verdict overruled(Verdict verdict, const std::string& why) {
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const MetricChange> candidates, double margin) {
   std::vector<Verdict> verdicts;
-  bool going_on = true;
+  bool all_within_limit = true;
   for (const MetricChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
-    if (!going_on && v.kept())
+    if (!all_within_limit && v.within_limit())
       v = overruled(v, "it is not tested, as the candidate before it is not within the limit");
-    going_on = going_on && v.kept();
+    all_within_limit = all_within_limit && v.within_limit();
     verdicts.push_back(std::move(v));
   }
   return verdicts;

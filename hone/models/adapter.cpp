@@ -133,10 +133,11 @@ Json config_of(const Model& model, const AdapterOrigin& origin) {
 // Adapters of encoders without a head (PEFT's FEATURE_EXTRACTION) omit the encoder's name.
 AdapterFolder named_for(const AdapterFolder& adapter, const Model& model) {
   const std::string front = fmt::format("{}.", architecture_of(model).encoder.name);
-  const bool lacks_it = std::ranges::all_of(adapter.options.target, [&](const std::string& linear) {
-    return model.graph.find(linear) == nullptr && model.graph.find(front + linear) != nullptr;
-  });
-  if (!lacks_it) return adapter;
+  const bool omits_encoder_name =
+      std::ranges::all_of(adapter.options.target, [&](const std::string& linear) {
+        return model.graph.find(linear) == nullptr && model.graph.find(front + linear) != nullptr;
+      });
+  if (!omits_encoder_name) return adapter;
   AdapterFolder named = adapter;
   for (std::vector<std::string>* names : {&named.options.target, &named.options.modules_to_save})
     for (std::string& name : *names) name = front + name;
@@ -157,10 +158,10 @@ void replace_biases(const AdapterFolder& adapter, Model& model) {
     const Node* parameter = model.graph.find(name);
     const bool fits = parameter != nullptr && parameter->kind() == NodeKind::parameter &&
                       tensor.sizes() == resolve(parameter->types()[0].shape, {});
-    user_check(fits, "{}: the model has no place for {} {}", adapter.weights.string(), name,
-               to_string(tensor.sizes()));
+    user_check(fits, "{}: the model has no matching parameter for {} {}", adapter.weights.string(),
+               name, to_string(tensor.sizes()));
     model.parameters.set(name, tensor);
-    std::erase(model.drawn, name);
+    std::erase(model.untrained_head_parameters, name);
   }
 }
 
@@ -178,9 +179,9 @@ void take_tensors(const AdapterFolder& adapter, Model& model) {
   }
   for (const auto& [name, tensor] : adapter.tensors) {
     const Node* parameter = model.graph.find(name);
-    user_check(parameter != nullptr && parameter->trainable(), "{}: the model has no place for {}",
-               where, name);
-    std::erase(model.drawn, name);
+    user_check(parameter != nullptr && parameter->trainable(),
+               "{}: the model has no matching parameter for {}", where, name);
+    std::erase(model.untrained_head_parameters, name);
   }
 }
 
@@ -204,8 +205,8 @@ LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
 
 }  // namespace
 
-void put_on(const AdapterFolder& folder, Model& model, const std::string& base,
-            const Session& session, OtherBase other) {
+void apply_adapter(const AdapterFolder& folder, Model& model, const std::string& base,
+                   const Session& session, BaseMismatch other) {
   const AdapterFolder adapter = named_for(folder, model);
   std::map<LoraNumbers, std::vector<std::string>> linears;
   for (const std::string& linear : adapter.options.target)
@@ -224,24 +225,25 @@ void put_on(const AdapterFolder& folder, Model& model, const std::string& base,
   if (adapter.base_fingerprint.empty() ||
       adapter.base_fingerprint == base_fingerprint(model, session))
     return;
-  const std::string told = fmt::format(
-      "{} was trained on other weights than those of {}: what both are together was "
+  const std::string message = fmt::format(
+      "{} was trained with other weights than those of {}: their combination was "
       "never trained",
       adapter.path.string(), base);
-  user_check(other == OtherBase::is_told, "{}; give it the base that it was trained on", told);
-  model.warnings.push_back(told);
+  user_check(other == BaseMismatch::warn, "{}; use the base model that the adapter was trained on",
+             message);
+  model.warnings.push_back(message);
 }
 
 TextModel open_with_adapter(const std::string& base, const fs::path& folder, Context& context,
-                            std::uint64_t seed, OtherBase other) {
+                            std::uint64_t seed, BaseMismatch other) {
   if (folder.empty()) return open_model(base, context, seed);
-  user_check(!is_fresh(base), "`adapter`: {} has fresh weights, beside which nothing was trained",
-             base);
+  user_check(!is_new_model(base),
+             "`adapter`: {} has new weights, and no adapter was trained on those", base);
   const AdapterFolder adapter = read_adapter(folder);
   TextModel opened =
       open_model(base, context, seed, labels_of(adapter, base),
                  adapter.options.modules_to_save.empty() ? HeadFit::must_fit : HeadFit::replaced);
-  put_on(adapter, opened.model, base, context.session(), other);
+  apply_adapter(adapter, opened.model, base, context.session(), other);
   opened.trained_on = read_trained_on(folder);
   opened.truncation = read_truncation(folder);
   return opened;
@@ -256,10 +258,10 @@ LoraOptions adapter_options(std::string_view text, std::uint64_t seed, const Mod
   if (given.find("seed") == nullptr) options.seed = seed;
   if (given.find("modules_to_save") == nullptr)
     options.modules_to_save = head_modules(architecture_of(model));
-  for (const std::string& name : model.drawn) {
+  for (const std::string& name : model.untrained_head_parameters) {
     user_check(is_within(options.modules_to_save, name),
-               "{} is not in the model's files, begins at random and would not be kept with the "
-               "adapter; name its module in modules_to_save",
+               "{} is not in the model's files: it is initialized at random and would not be "
+               "saved with the adapter; add its module to modules_to_save",
                name);
   }
   return options;
@@ -290,8 +292,8 @@ void write_adapter(const TextModel& adapted, const AdapterOrigin& origin, const 
   const Model& model = adapted.model;
   const std::string broken = model.parameters.first_not_finite();
   user_check(broken.empty(),
-             "{}: '{}' has values that are NaN or infinite, so the adapter is of no use and is not "
-             "saved",
+             "{}: '{}' has values that are NaN or infinite, so the adapter is unusable and "
+             "is not saved",
              folder.string(), broken);
   write_safetensors(folder / kAdapterWeights, trained_tensors(model), {{"format", "pt"}});
   write_file(folder / kAdapterConfig, to_document(config_of(model, origin)));
@@ -299,7 +301,7 @@ void write_adapter(const TextModel& adapted, const AdapterOrigin& origin, const 
                      {"labels", model.facts.labels},
                      {"problem_type", to_string(model.facts.task())}};
   write_file(folder / kAdapterBase, to_document(base));
-  write_beside(adapted, folder);
+  write_other_files(adapted, folder);
 }
 
 AdapterSize adapter_size(const Model& adapted, const fs::path& folder) {
@@ -320,7 +322,7 @@ std::string to_text(const AdapterSize& size) {
       share_text(static_cast<double>(size.trained) / static_cast<double>(size.parameters)),
       size.linear_layers, size.linear_layers == 1 ? "" : "s");
   if (size.disk_bytes)
-    text += fmt::format("; {} on disk, beside the base's {} in memory",
+    text += fmt::format("; {} on disk, the base model {} in memory",
                         human_bytes(static_cast<double>(*size.disk_bytes)),
                         human_bytes(static_cast<double>(size.base_bytes)));
   return text + ".";
@@ -329,11 +331,11 @@ std::string to_text(const AdapterSize& size) {
 const Fields& fields_of(const AdapterSize*) {
   using A = AdapterSize;
   static const Fields fields = describe<A>(
-      "adapter_size", "A low-rank adapter beside its model.",
+      "adapter_size", "A low-rank adapter and its base model.",
       field<&A::linear_layers>("linear_layers", "Linear layers with an adapter."),
       field<&A::trained>("trained",
-                         "Trained parameters, those of modules trained as a whole included."),
-      field<&A::parameters>("parameters", "All parameters, those of the model included."),
+                         "Trained parameters, including those of modules trained in full."),
+      field<&A::parameters>("parameters", "All parameters, including those of the base model."),
       field<&A::base_bytes>("base_bytes", Unit::bytes, "Untrained parameters in memory."),
       field<&A::disk_bytes>("disk_bytes", Unit::bytes,
                             "File of the trained parameters; null: not saved."));

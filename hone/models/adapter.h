@@ -16,20 +16,20 @@
 namespace hone {
 
 /// What to do if a model's weights differ from those that the adapter was trained with.
-enum class OtherBase {
-  is_told,    ///< adds a warning to the model
-  is_refused  ///< throws a `UserError`: for evaluating both together
+enum class BaseMismatch {
+  warn,   ///< adds a warning to the model
+  refuse  ///< throws a `UserError`: for evaluating both together
 };
 
 /// Applies an adapter to a model, which messages call `base`. Throws `UserError` if it does not fit the model.
-void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
-            const Session& session, OtherBase other = OtherBase::is_told);
+void apply_adapter(const AdapterFolder& adapter, Model& model, const std::string& base,
+                   const Session& session, BaseMismatch other = BaseMismatch::warn);
 
 /// Opens the model `base` (as in `open_model`) with the adapter in a folder, or without one if `adapter` is empty. The
 /// adapter's head and labels replace the model's, if it has any. Throws `UserError` like `open_model`, `read_adapter`
-/// and `put_on`.
+/// and `apply_adapter`.
 TextModel open_with_adapter(const std::string& base, const fs::path& adapter, Context& context,
-                            std::uint64_t seed, OtherBase other = OtherBase::is_told);
+                            std::uint64_t seed, BaseMismatch other = BaseMismatch::warn);
 
 /// Parses options of `insert_lora`: "r=8,alpha=16,dropout=0.1,target=query". `modules_to_save` defaults to the model's
 /// head, as in PEFT, and the seed to `seed`. Throws `UserError` like `parse_pass`, and if randomly initialized weights

@@ -26,28 +26,28 @@ bool ends_in(std::string_view names, std::string_view linear) {
 // Returns whether a key is read, or does not change the computation (the tensors show which linears have adapters and
 // which modules are saved). All other keys must be off.
 bool is_known(std::string_view key) {
-  constexpr std::string_view kRead[] = {"peft_type",     "r",    "lora_alpha",   "lora_dropout",
+  constexpr std::string_view kUsed[] = {"peft_type",     "r",    "lora_alpha",   "lora_dropout",
                                         "use_rslora",    "bias", "rank_pattern", "alpha_pattern",
                                         "target_modules"};
   // PEFT treats fan_in_fan_out as false for linears.
-  constexpr std::string_view kTold[] = {"auto_mapping",
-                                        "base_model_name_or_path",
-                                        "exclude_modules",
-                                        "fan_in_fan_out",
-                                        "inference_mode",
-                                        "layers_pattern",
-                                        "layers_to_transform",
-                                        "megatron_core",
-                                        "modules_to_save",
-                                        "peft_version",
-                                        "qalora_group_size",
-                                        "revision",
-                                        "task_type"};
-  return std::ranges::find(kRead, key) != std::end(kRead) ||
-         std::ranges::find(kTold, key) != std::end(kTold);
+  constexpr std::string_view kIgnored[] = {"auto_mapping",
+                                           "base_model_name_or_path",
+                                           "exclude_modules",
+                                           "fan_in_fan_out",
+                                           "inference_mode",
+                                           "layers_pattern",
+                                           "layers_to_transform",
+                                           "megatron_core",
+                                           "modules_to_save",
+                                           "peft_version",
+                                           "qalora_group_size",
+                                           "revision",
+                                           "task_type"};
+  return std::ranges::find(kUsed, key) != std::end(kUsed) ||
+         std::ranges::find(kIgnored, key) != std::end(kIgnored);
 }
 
-bool is_off(std::string_view key, const Json& value) {
+bool is_disabled(std::string_view key, const Json& value) {
   // These only initialize adapters; other values also change the base.
   if (key == "init_lora_weights")
     return value.is_boolean() || value == "gaussian" || value == "orthogonal";
@@ -72,7 +72,7 @@ LoraOptions read_options(const Json& config, const std::string& where) {
              where, to_line(type));
   for (const auto& [key, value] : config.items())
     user_check(
-        is_known(key) || is_off(key, value),
+        is_known(key) || is_disabled(key, value),
         "{}: {} is {}, which is not supported; hone computes LoRA and rsLoRA of linear layers",
         where, key, to_line(value));
   const Json& rank = config.value("r", Json(8));
@@ -142,7 +142,7 @@ void check_targets(const Json& config, const AdapterFolder& adapter, const std::
   for (const std::string& linear : adapter.options.target) {
     const bool is_named = std::ranges::any_of(
         targets, [&](const std::string& target) { return ends_in(target, linear); });
-    user_check(is_named, "{}: target_modules names {}, but {} has the adapter of {}{}", where,
+    user_check(is_named, "{}: target_modules lists {}, but {} contains the adapter of {}{}", where,
                fmt::join(targets, ", "), adapter.weights.filename().string(), shown_name(linear),
                did_you_mean(targets.front(), last_names));
   }
@@ -177,7 +177,7 @@ void read_tensor(const std::string& key, const Tensor& tensor, const std::string
     options.target.push_back(name.substr(0, name.size() - kLowName.size()));
   } else if (!name.ends_with(kHighName)) {
     user_check(name.find(".lora_") == std::string::npos && name.find('.') != std::string::npos,
-               "{}: {} is a part of an adapter that hone does not compute", where, key);
+               "{}: {} belongs to a kind of adapter that hone does not support", where, key);
     const std::string module = name.substr(0, name.rfind('.'));
     if (std::ranges::find(options.modules_to_save, module) == options.modules_to_save.end())
       options.modules_to_save.push_back(module);
@@ -235,7 +235,7 @@ fs::path weights_in(const fs::path& folder) {
   constexpr const char* kFiles[] = {kAdapterWeights, "adapter_model.bin"};
   for (const char* file : kFiles)
     if (path_exists(folder / file)) return folder / file;
-  fail("{}: no weights of the adapter; looked for {}", folder.string(), fmt::join(kFiles, ", "));
+  fail("{}: no adapter weights; expected {}", folder.string(), fmt::join(kFiles, ", "));
 }
 
 }  // namespace
@@ -246,9 +246,9 @@ AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Jso
   const std::string where = (folder / kAdapterConfig).string();
   AdapterFolder adapter{.path = folder, .weights = weights, .options = read_options(config, where)};
   for (const auto& [key, tensor] : tensors) read_tensor(key, tensor, weights.string(), adapter);
-  user_check(!adapter.options.target.empty(), "{}: there are no adapters in it", weights.string());
+  user_check(!adapter.options.target.empty(), "{}: it contains no adapters", weights.string());
   const std::string broken = ParameterStore(adapter.tensors).first_not_finite();
-  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", weights.string(),
+  user_check(broken.empty(), "{}: {} has values that are NaN or infinite", weights.string(),
              broken);
   read_numbers(config, where, adapter);
   check_targets(config, adapter, where);

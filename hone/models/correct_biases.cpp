@@ -7,7 +7,7 @@ namespace hone {
 namespace {
 
 // Returns the layer's operand of this role, or null if it has none or shares it with other operations.
-const Node* own_operand(const Node& layer, OperandRole role) {
+const Node* unshared_operand(const Node& layer, OperandRole role) {
   for (std::size_t i = 0; i < layer.inputs().size(); ++i)
     if (operand_role(layer, i) == role && layer.inputs()[i].node->users().size() == 1)
       return layer.inputs()[i].node;
@@ -52,8 +52,8 @@ std::int64_t correct_biases(
   std::int64_t changed = 0;
   const auto correct_all = [&] {
     for (const Node* layer : model.graph.of_kind(NodeKind::operation)) {
-      const Node* quantizer = own_operand(*layer, OperandRole::weight);
-      const Node* bias = own_operand(*layer, OperandRole::bias);
+      const Node* quantizer = unshared_operand(*layer, OperandRole::weight);
+      const Node* bias = unshared_operand(*layer, OperandRole::bias);
       if (quantizer == nullptr || bias == nullptr || !is_quantizer(*quantizer) ||
           bias->kind() != NodeKind::parameter)
         continue;

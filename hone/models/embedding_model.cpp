@@ -5,7 +5,8 @@
 namespace hone {
 EmbeddingModel open_embedding_model(const std::string& name, Context& context, std::uint64_t seed) {
   check_reads_texts(facts_of_model(name), name, "an embedding");
-  if (is_fresh(name)) return {open_model(name, context, seed), {.encoder = {.is_listed = false}}};
+  if (is_new_model(name))
+    return {open_model(name, context, seed), {.encoder = {.is_listed = false}}};
   SentenceModules modules = read_sentence_modules(find_model(name));
   TextModel source = open_model(name, context, seed, {}, HeadFit::unused);
   if (source.trained_on) source.trained_on->untrained_head = false;  // the head is unused
@@ -21,8 +22,8 @@ std::vector<std::string> embedding_notes(const EmbeddingModel& model) {
   const SentenceModules& modules = model.modules;
   std::vector<std::string> notes = {fmt::format(
       "embeddings: hidden states of the tokens pooled by {}{}{}", to_string(modules.pooling),
-      modules.normalize ? ", then given the length 1" : "",
-      modules.encoder.is_listed ? "" : "; the model has no modules.json that says otherwise")};
+      modules.normalize ? ", then normalized to length 1" : "",
+      modules.encoder.is_listed ? "" : ", the default without a modules.json")};
   if (modules.kept_width)
     notes.push_back(fmt::format("only the first {} numbers of each are kept (truncate_dim of {})",
                                 *modules.kept_width, kPromptsFile));

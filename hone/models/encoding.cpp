@@ -20,9 +20,8 @@ std::string raw_score_warning(const ModelFacts& facts) {
   const std::string_view activation = title(score_activation(facts));
   if (activation.empty() || facts.task() != Task::regression) return "";
   return fmt::format(
-      "metrics and losses are of the model's number before the {} that `hone predict` applies to "
-      "it, "
-      "as CrossEncoder of sentence-transformers does",
+      "metrics and losses use the model's number before the {} that `hone predict` "
+      "applies to it, like CrossEncoder of sentence-transformers",
       activation);
 }
 
@@ -32,8 +31,8 @@ void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
                        const TextLimit& limit) {
   user_check(limits.pairs() || !tokenizer.definition().framing.second_is_type_1,
              "pairs of texts need a model with two types of tokens, this one has {} "
-             "(type_vocab_size in its config.json); leave the second text out, or take another "
-             "model",
+             "(type_vocab_size in its config.json); leave the second text out, or use "
+             "another model",
              limits.token_types);
   check_room(limit, tokenizer, /*pairs=*/true);
 }
@@ -44,7 +43,7 @@ EncodedSet encode_for(const TextModel& source, const std::vector<Example>& examp
   if (source.images) return encode_images(context.pool, *source.images, examples, task);
   // Otherwise it would read their file names, which may contain classes.
   for (const Example& example : examples)
-    user_check(example.image_hash == 0, "{}: it is an image, and the model ({}) reads texts",
+    user_check(example.image_hash == 0, "{}: it is an image, but the model ({}) reads texts",
                example.text, source.model.facts.architecture);
   const auto encode = [&](const std::vector<Example>& texts) {
     return encode_examples(context.pool, source.tokenizer, texts, limit.tokens, task,
@@ -60,9 +59,9 @@ void check_text_room(const TextModel& source, const TextLimit& limit) {
   if (!source.images) check_room(limit, source.tokenizer, /*pairs=*/false);
 }
 
-EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
-                       const std::string& name, const TextCut& cut, Context& context,
-                       std::vector<std::string>& warnings) {
+EncodedSet encode_split(const TextModel& source, const std::vector<Example>& examples,
+                        const std::string& name, const TextCut& cut, Context& context,
+                        std::vector<std::string>& warnings) {
   const TextLimit limit = text_limit(cut, source);
   if (source.images) {
     EncodedSet set =
@@ -85,7 +84,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   set.text_numbers = text_numbers(row_hashes(examples));
   set.unseen = unseen_rows(examples);
   const auto is_of_spelling = [](const std::string& warning) {
-    return warning.find(kSpelledWords) != std::string::npos;
+    return warning.find(kUnknownWords) != std::string::npos;
   };
   if (std::string spelling = spelling_warning(source.tokenizer, set, name);
       !spelling.empty() && std::ranges::none_of(warnings, is_of_spelling))
@@ -107,11 +106,11 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
 }
 
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
-                            const MeasuredTexts& test, const std::optional<TrainedOn>& record,
+                            const EvaluationExamples& test, const std::optional<TrainedOn>& record,
                             const TextCut& cut, Context& context,
                             std::vector<std::string>& warnings) {
   const auto encode = [&](const std::vector<Example>& examples, const std::string& name) {
-    return encode_part(source, examples, name, cut, context, warnings);
+    return encode_split(source, examples, name, cut, context, warnings);
   };
   const DataSet& data = splits.source;
   EncodedSplits encoded{.train = encode(data.train, "train"),
@@ -121,30 +120,30 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                         .identity = splits.identity,
                         .train_rows = row_hashes(data.train),
                         .validation_rows = row_hashes(data.validation),
-                        .measured = test.part};
-  const std::string& measured_part = test.part.facts.part;
-  if (splits.protocol == Protocol::original && measured_part == "test")
+                        .measured = test.split};
+  const std::string& measured_split = test.split.facts.split;
+  if (splits.protocol == Protocol::original && measured_split == "test")
     encoded.measured.chosen_on_rows = encoded.measured.facts.rows;
   const auto is_all_of = [&](const std::vector<Example>& examples, const char* name) {
-    return measured_part == name && test.examples.size() == examples.size();
+    return measured_split == name && test.examples.size() == examples.size();
   };
   if (is_all_of(data.validation, "validation")) {
     encoded.test = encoded.validation;
   } else if (is_all_of(data.train, "train")) {
     encoded.test = encoded.train;
   } else {
-    encoded.test = encode(test.examples, measured_part);
+    encoded.test = encode(test.examples, measured_split);
   }
   encoded.test.unseen = unseen_rows(test.examples);
-  const auto warn = [&](const MeasuredPart& measured) {
+  const auto warn = [&](const MeasuredSplit& measured) {
     const std::vector<std::string> unsure = warnings_of(measured, data.label_names);
     warnings.insert(warnings.end(), unsure.begin(), unsure.end());
   };
   if (!data.validation.empty()) {
-    encoded.measured_validation = measured_texts(splits, "validation", record).part;
+    encoded.measured_validation = evaluation_examples(splits, "validation", record).split;
     encoded.measured_validation.is_for_choices =
-        !test.examples.empty() && measured_part != "validation";
-    if (measured_part != "validation") warn(encoded.measured_validation);
+        !test.examples.empty() && measured_split != "validation";
+    if (measured_split != "validation") warn(encoded.measured_validation);
   }
   if (!test.examples.empty()) warn(encoded.measured);
   return encoded;

@@ -18,10 +18,10 @@ struct EncodedSplits {
   DataIdentity identity = {};
   std::vector<std::uint64_t> train_rows = {}, validation_rows = {};  ///< their `row_hash`es
   /// The examples in `test`, which may be from any split, and in `validation`.
-  MeasuredPart measured = {}, measured_validation = {};
+  MeasuredSplit measured = {}, measured_validation = {};
 
   /// Returns the examples that choices are based on: those of `validation`, unless the protocol uses the reported ones.
-  const MeasuredPart& measured_choice() const {
+  const MeasuredSplit& measured_choice() const {
     return protocol == Protocol::original || validation.size() == 0 ? measured
                                                                     : measured_validation;
   }
@@ -42,14 +42,14 @@ void check_text_room(const TextModel& source, const TextLimit& limit);
 
 /// Tokenizes `examples` for the model, truncated to `text_limit`, or reads its images. Adds warnings, starting with
 /// `name`, about truncated or replaced text, and about a `max_seq_length` beyond the model's positions.
-EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
-                       const std::string& name, const TextCut& cut, Context& context,
-                       std::vector<std::string>& warnings);
+EncodedSet encode_split(const TextModel& source, const std::vector<Example>& examples,
+                        const std::string& name, const TextCut& cut, Context& context,
+                        std::vector<std::string>& warnings);
 
 /// Encodes the splits of a dataset, with `test` as the test split. The measured examples are compared with the model's
 /// training `record`; uncertain facts are added to `warnings`.
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
-                            const MeasuredTexts& test, const std::optional<TrainedOn>& record,
+                            const EvaluationExamples& test, const std::optional<TrainedOn>& record,
                             const TextCut& cut, Context& context,
                             std::vector<std::string>& warnings);
 

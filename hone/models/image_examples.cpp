@@ -93,7 +93,7 @@ EncodedSet numbered(std::span<const Example> examples, Task task) {
   EncodedSet set{.ids = {}, .labels = {}, .task = task};
   if (!examples.empty()) set.target_width = std::ssize(examples[0].targets);
   for (const Example& example : examples) {
-    user_check(!example.text_pair, "a model of images reads no pairs");
+    user_check(!example.text_pair, "image models do not support pairs");
     set.ids.push_back({static_cast<std::int32_t>(set.ids.size())});
     set.labels.push_back(example.label);
     set.targets.insert(set.targets.end(), example.targets.begin(), example.targets.end());
@@ -113,7 +113,7 @@ EncodedSet encode_images(ThreadPool& pool, const ImagePreparation& preparation,
     places.push_back(place_of_image(example.text, preparation.size, tensors));
   const bool floats = std::ranges::any_of(places, &ImagePlace::of_floats);
   user_check(!floats || std::ranges::all_of(places, &ImagePlace::of_floats),
-             "images of floats and images of bytes do not go together");
+             "float images and byte images cannot be combined");
   auto images = std::make_shared<ImageSet>(image_set(preparation));
   const std::int64_t size = preparation.size.values();
   const auto values = examples.size() * static_cast<std::size_t>(size);

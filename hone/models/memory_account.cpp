@@ -29,21 +29,21 @@ std::int64_t bytes_of(const Type& type) {
 class Parts {
  public:
   explicit Parts(const Model& model)
-      : tables_(table_parameters(plain_graph(model))),
+      : tables_(table_parameters(unquantized_graph(model))),
         classes_(std::string(find_architecture(model.facts.architecture, "a model").head.classes) +
                  ".") {}
 
-  WeightPart of(const std::string& name, ParameterRole role) const {
-    if (tables_.contains(name)) return WeightPart::embedding;
+  WeightUse of(const std::string& name, ParameterRole role) const {
+    if (tables_.contains(name)) return WeightUse::embedding;
     switch (role) {
       case ParameterRole::weight:
-        return name.starts_with(classes_) ? WeightPart::head : WeightPart::product;
+        return name.starts_with(classes_) ? WeightUse::head : WeightUse::product;
       case ParameterRole::bias:
-        return WeightPart::bias;
+        return WeightUse::bias;
       case ParameterRole::gain:
-        return WeightPart::gain;
+        return WeightUse::gain;
       default:
-        return WeightPart::other;
+        return WeightUse::other;
     }
   }
 
@@ -73,7 +73,7 @@ AccountRow packed_row(const Node& node, const Parts& parts) {
   return row;
 }
 
-void add(std::map<std::tuple<WeightPart, bool, std::string>, AccountRow>& rows, AccountRow row) {
+void add(std::map<std::tuple<WeightUse, bool, std::string>, AccountRow>& rows, AccountRow row) {
   AccountRow& sum = rows[{row.part, row.format == kUnpackedFormat, row.format}];
   sum.part = row.part;
   sum.format = row.format;
@@ -93,19 +93,19 @@ std::string points_of(double change) {
 
 }  // namespace
 
-std::string_view to_string(WeightPart part) {
+std::string_view to_string(WeightUse part) {
   switch (part) {
-    case WeightPart::product:
+    case WeightUse::product:
       return "products";
-    case WeightPart::embedding:
+    case WeightUse::embedding:
       return "embeddings";
-    case WeightPart::head:
+    case WeightUse::head:
       return "head";
-    case WeightPart::bias:
+    case WeightUse::bias:
       return "biases";
-    case WeightPart::gain:
+    case WeightUse::gain:
       return "norms' gains";
-    case WeightPart::other:
+    case WeightUse::other:
       break;
   }
   return "buffers and states";
@@ -127,13 +127,13 @@ double MemoryAccount::theoretical_saving() const {
 
 MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session) {
   const Parts parts(model);
-  std::map<std::tuple<WeightPart, bool, std::string>, AccountRow> rows;
-  std::set<const Node*> told;  // the packed weights and their states
+  std::map<std::tuple<WeightUse, bool, std::string>, AccountRow> rows;
+  std::set<const Node*> accounted;  // the packed weights and their states
   MemoryAccount account;
   for (const Node* node : model.graph.of_kind(NodeKind::operation)) {
     if (!is_unpacked(*node)) continue;
     add(rows, packed_row(*node, parts));
-    for (const Value& input : node->inputs()) told.insert(input.node);
+    for (const Value& input : node->inputs()) accounted.insert(input.node);
   }
   Graph inference = forward_graph(model);
   fuse_unpack(inference, session);
@@ -141,7 +141,7 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
     if (is_unpacked(*node))
       account.transient_bytes = std::max(account.transient_bytes, bytes_of(node->types()[0]));
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
-    if (told.contains(parameter) || !info(parameter->role()).saved) continue;
+    if (accounted.contains(parameter) || !info(parameter->role()).saved) continue;
     const std::int64_t bytes = bytes_of(parameter->types()[0]);
     const bool counted = info(parameter->role()).counted;
     add(rows, {.part = parts.of(parameter->name(), parameter->role()),
@@ -157,9 +157,9 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
     account.rows.push_back(row);
   }
   if (!folder.empty()) account.file_bytes = weight_file_bytes(folder);
-  if (is_packed(model) && path_exists(folder / kOwnWeightsFile)) {
+  if (is_packed(model) && path_exists(folder / kHoneWeightsFile)) {
     account.left_out_bytes = account.bytes;
-    for (const auto& [name, tensor] : read_safetensors(folder / kOwnWeightsFile).tensors)
+    for (const auto& [name, tensor] : read_safetensors(folder / kHoneWeightsFile).tensors)
       account.left_out_bytes -= static_cast<std::int64_t>(tensor.size_bytes());
   }
   return account;
@@ -198,10 +198,10 @@ std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
   add("padding to whole panels and bytes", padding, static_cast<double>(padding) / whole);
   measured("in memory", account.bytes);
   if (!account.file_bytes) return steps;
-  add("zeros that the file leaves out", account.left_out_bytes,
+  add("zeros omitted from the file", account.left_out_bytes,
       -static_cast<double>(account.left_out_bytes) / whole);
   const std::int64_t beyond = *account.file_bytes - account.bytes + account.left_out_bytes;
-  add("names and places in the file", beyond, static_cast<double>(beyond) / whole);
+  add("names and offsets in the file", beyond, static_cast<double>(beyond) / whole);
   measured("on disk", *account.file_bytes);
   return steps;
 }
@@ -212,7 +212,7 @@ std::vector<std::string> reasons(const MemoryAccount& account) {
     switch (step.kind) {
       case SavingStep::Kind::theoretical:
         lines.push_back(fmt::format(
-            "{:.2f}% is what the formats save of the weights that have them, with their scales",
+            "{:.2f}% saved by the formats, scales included, on the weights that have them",
             100 * step.saving));
         break;
       case SavingStep::Kind::reason:
@@ -221,15 +221,15 @@ std::vector<std::string> reasons(const MemoryAccount& account) {
                                     points_of(step.change)));
         break;
       case SavingStep::Kind::measured:
-        lines.push_back(fmt::format("makes {:.2f}% {}", 100 * step.saving, step.name));
+        lines.push_back(fmt::format("total: {:.2f}% {}", 100 * step.saving, step.name));
     }
   }
   return lines;
 }
 
-std::span<const EnumWord> enum_words(SavingStep::Kind) {
+std::span<const EnumName> enum_names(SavingStep::Kind) {
   using Kind = SavingStep::Kind;
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Kind::theoretical), "theoretical"},
+  static constexpr EnumName kWords[] = {{static_cast<int>(Kind::theoretical), "theoretical"},
                                         {static_cast<int>(Kind::reason), "reason"},
                                         {static_cast<int>(Kind::measured), "measured"}};
   return kWords;
@@ -244,7 +244,7 @@ const Fields& fields_of(const SavingStep*) {
                       "measured: in memory or on disk."),
       field<&S::name>("name", "Its name."),
       field<&S::bytes>("bytes", Unit::bytes,
-                       "Size of what the reason is about, or of everything measured."),
+                       "Size that the reason refers to, or the measured total."),
       field<&S::change>("change", "Change of the saving by the reason."),
       field<&S::saving>("saving", "The saving after this step, as a share of `fp32_bytes`."));
   return fields;
@@ -253,12 +253,12 @@ const Fields& fields_of(const SavingStep*) {
 const Fields& fields_of(const AccountRowResult*) {
   using A = AccountRowResult;
   static const Fields fields = describe<A>(
-      "account_row", "Weights of one kind that are stored alike.",
+      "account_row", "Weights of one kind, stored in one format.",
       field<&A::part>("part",
                       "products, embeddings, head, biases, norms' gains, buffers and states, or "
                       "all.",
                       "Weights"),
-      field<&A::format>("format", "Their format; fp32: not packed; null: of the row of all.",
+      field<&A::format>("format", "Their format; fp32: not packed; null: the row of all weights.",
                         "Format"),
       field<&A::tensors>("tensors", "Number of tensors.", "Tensors"),
       field<&A::elements>("elements", "Elements in them.", "Elements"),
@@ -270,7 +270,7 @@ const Fields& fields_of(const AccountRowResult*) {
                               "Size of scales and of the state of the format.", "Scales"),
       field<&A::padding_bytes>("padding_bytes", Unit::bytes,
                                "Size of the padding to whole panels and bytes.", "Padding"),
-      field<&A::bytes>("bytes", Unit::bytes, "Size in all.", "In all"),
+      field<&A::bytes>("bytes", Unit::bytes, "Total size.", "In all"),
       field<&A::saving>("saving", Unit::share,
                         "Saved of `fp32_bytes`; null: formats added these weights.", "Saved"));
   return fields;
@@ -279,7 +279,7 @@ const Fields& fields_of(const AccountRowResult*) {
 const Fields& fields_of(const MemoryAccountResult*) {
   using M = MemoryAccountResult;
   static const Fields fields = describe<M>(
-      "account", "What the bytes of a packed model are for.",
+      "account", "The memory use of a packed model by kind of weight.",
       field<&M::parts>("parts", "Weights of one kind and format each, and all of them."),
       field<&M::fp32_bytes>("fp32_bytes", Unit::bytes, "Size of all weights in fp32."),
       field<&M::memory_bytes>("memory_bytes", Unit::bytes, "Size as they are stored in memory."),

@@ -15,7 +15,7 @@
 namespace hone {
 
 /// The use of a weight in its model. Formats apply to products and embedding tables; the others are small.
-enum class WeightPart : std::uint8_t {
+enum class WeightUse : std::uint8_t {
   product,    ///< weight of a product
   embedding,  ///< table for lookups: words, positions, types
   head,       ///< the classification layer: the last product
@@ -23,14 +23,14 @@ enum class WeightPart : std::uint8_t {
   gain,   ///< of normalizations
   other,  ///< buffers, masks
 };
-std::string_view to_string(WeightPart part);
+std::string_view to_string(WeightUse part);
 
 /// The format name of unpacked weights.
 inline constexpr const char* kUnpackedFormat = "fp32";
 
 /// The parameters of one part that are stored in the same format.
 struct AccountRow {
-  WeightPart part = WeightPart::other;
+  WeightUse part = WeightUse::other;
   std::string format;  ///< `kUnpackedFormat` if unpacked
   std::int64_t tensors = 0;
   std::int64_t elements = 0;
@@ -76,7 +76,7 @@ struct SavingStep {
   double change = 0;       ///< of the saving, for this reason
   double saving = 0;       ///< the remaining saving, as a share of all weights in fp32
 };
-std::span<const EnumWord> enum_words(SavingStep::Kind kind);
+std::span<const EnumName> enum_names(SavingStep::Kind kind);
 /// Returns the steps from the theoretical saving to the measured one, empty if nothing is packed. The changes add up.
 /// Without formats, the first step is the measurement in memory.
 std::vector<SavingStep> saving_steps(const MemoryAccount& account);

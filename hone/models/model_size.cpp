@@ -41,7 +41,7 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
   };
   constexpr Layout kLayouts[] = {{"model.safetensors", "model.safetensors"},
                                  {"model-", ".safetensors"},
-                                 {kOwnWeightsFile, kOwnWeightsFile},
+                                 {kHoneWeightsFile, kHoneWeightsFile},
                                  {"pytorch_model.bin", "pytorch_model.bin"},
                                  {"pytorch_model-", ".bin"},
                                  {"adapter_model.safetensors", "adapter_model.safetensors"},
@@ -60,7 +60,7 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
 ModelSize model_size(const Model& model, const fs::path& folder) {
   const QuantizationPlan none;
   const PlannedSize planned =
-      planned_size(plain_graph(model), model.quantization ? model.quantization->plan : none);
+      planned_size(unquantized_graph(model), model.quantization ? model.quantization->plan : none);
   ModelSize size;
   size.parameters = planned.parameters;
   for (const auto& [name, tensor] : model.parameters.tensors())
@@ -76,7 +76,7 @@ ModelSize model_size(const Model& model, const fs::path& folder) {
   return size;
 }
 
-SavedBytes saved_when_packed(Model model, ThreadPool& pool) {
+SavedBytes bytes_when_packed(Model model, ThreadPool& pool) {
   if (!is_packed(model)) pack_weights(model.graph, model.parameters, pool);
   SavedBytes bytes = saved_bytes(model);
   if (!is_packed(model) && !has_many_zeros(bytes)) bytes.left_out = 0;

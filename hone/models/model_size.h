@@ -17,7 +17,7 @@ struct ModelSize {
   std::optional<std::int64_t> disk_bytes;  ///< of the files that they were read from or written to
   std::int64_t stored_bytes = 0;           ///< the size in reports: see hone::stored_bytes
   /// Planned: in their formats, 32 bits without one, including zeros. For the file of `hone pack` see
-  /// `saved_when_packed`.
+  /// `bytes_when_packed`.
   std::int64_t packed_bytes = 0;
   std::int64_t packed_embedding_bytes = 0;  ///< of these, the embedding tables
   bool quantized = false;
@@ -29,7 +29,7 @@ struct ModelSize {
 ModelSize model_size(const Model& model, const fs::path& folder);
 
 /// Returns the bytes of the weights in the file that `hone pack` writes for a model, or that a packed model has.
-SavedBytes saved_when_packed(Model model, ThreadPool& pool);
+SavedBytes bytes_when_packed(Model model, ThreadPool& pool);
 
 /// Returns the bytes of the weight files in a folder; nothing if there are none.
 std::optional<std::int64_t> weight_file_bytes(const fs::path& folder);

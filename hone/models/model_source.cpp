@@ -50,11 +50,11 @@ fs::path folder_of(const std::string& config_file) {
   return parent.empty() ? "." : parent;
 }
 
-Json fresh_config(const std::string& name) {
+Json new_model_config(const std::string& name) {
   if (is_config_file(name)) return read_json(name);
   for (const Preset& preset : kPresets)
     if (preset.name == name) return parse_json(preset.config, preset.name);
-  fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
+  fail("'{}' is no built-in shape; there are {}", name, fmt::join(new_model_names(), ", "));
 }
 
 // Lists the config values that changed, and warns that words are split as in BERT.
@@ -71,20 +71,21 @@ std::vector<std::string> changes(const std::string& name, const EncoderConfig& b
                                shown(before.pad_token_id)));
   std::vector<std::string> lines;
   if (!keys.empty())
-    lines.push_back(fmt::format(
-        "{}: there is no tokenizer beside it, so the model gets another vocabulary and has {}",
-        name, fmt::join(keys, " and ")));
+    lines.push_back(
+        fmt::format("{}: its folder has no tokenizer, so the model gets another vocabulary and has "
+                    "{}",
+                    name, fmt::join(keys, " and ")));
   if (tokenizer_class != Architecture().tokenizer_class)
-    lines.push_back(fmt::format(
-        "{}: its vocabulary is WordPiece (BertTokenizer), not byte pairs ({}), which hone "
-        "cannot train; put vocab.json and merges.txt, or tokenizer.json, beside it for "
-        "those",
-        name, tokenizer_class));
+    lines.push_back(
+        fmt::format("{}: its vocabulary is WordPiece (BertTokenizer), not byte pairs ({}), which "
+                    "hone cannot train; put vocab.json and merges.txt, or tokenizer.json, into its "
+                    "folder",
+                    name, tokenizer_class));
   return lines;
 }
 
 // The folder of a repeated job contains one model per seed, and none itself.
-void check_not_seeds(const fs::path& folder) {
+void check_not_seed_folder(const fs::path& folder) {
   if (!is_folder(folder) || path_exists(folder / "config.json")) return;
   std::vector<std::string> seeds;
   std::error_code error;
@@ -93,7 +94,7 @@ void check_not_seeds(const fs::path& folder) {
         path_exists(entry.path() / "config.json"))
       seeds.push_back(entry.path().string());
   std::ranges::sort(seeds);
-  user_check(seeds.empty(), "{}: is a folder of seeds, not a model; give one of them: {}",
+  user_check(seeds.empty(), "{}: is a folder with one model per seed; give one of them: {}",
              folder.string(), fmt::join(seeds, ", "));
 }
 
@@ -113,8 +114,8 @@ Tokenizer in_lower_case(const Tokenizer& tokenizer, const fs::path& folder) {
   TokenizerDefinition definition = tokenizer.definition();
   auto* const model = std::get_if<WordPieceModel>(&definition.model);
   user_check(model != nullptr,
-             "{}: sentence_bert_config.json asks for small letters (do_lower_case), which is "
-             "supported with WordPiece alone; this tokenizer is of another kind",
+             "{}: sentence_bert_config.json requires lower case (do_lower_case), which is "
+             "supported only with WordPiece; this tokenizer is of another kind",
              folder.string());
   model->normalization.lowercase = true;
   return Tokenizer(std::move(definition));
@@ -124,10 +125,10 @@ Tokenizer in_lower_case(const Tokenizer& tokenizer, const fs::path& folder) {
 void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs::path& folder) {
   const std::optional<std::int64_t>& padding = facts.limits.padding;
   user_check(!padding || tokenizer.pad_id() == *padding,
-             "{}: the tokenizer pads with '{}', token {}, but pad_token_id of config.json is {}, "
-             "and positions are counted from that on: other tokens would be taken for padding; "
-             "fetch the tokenizer that the model was trained with, or set right which of the two "
-             "is wrong",
+             "{}: the tokenizer pads with '{}', token {}, but pad_token_id of config.json "
+             "is {}, and positions are counted from there: other tokens would be treated as "
+             "padding; use the tokenizer that the model was trained with, or correct the "
+             "wrong one of the two",
              folder.string(), shown_name(tokenizer.definition().special.pad), tokenizer.pad_id(),
              padding.value_or(0));
 }
@@ -155,8 +156,8 @@ const fs::path& tokenizer_folder(const TextModel& source) {
 void check_vocabulary(TextModel& source) {
   const std::int64_t rows = source.model.facts.limits.vocabulary;
   user_check(source.tokenizer.vocabulary_size() <= rows,
-             "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
-             "do not belong together",
+             "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and "
+             "weights do not match",
              tokenizer_folder(source).string(), source.tokenizer.vocabulary_size(), rows);
   const std::int64_t surplus = rows - source.tokenizer.vocabulary_size();
   if (surplus == 0) return;
@@ -181,7 +182,7 @@ void check_has_config(const fs::path& folder) {
 
 // Lists the models in the folder of the missing `name`: `shrink` uses another name for one that it could not show to be
 // within the limit.
-void check_no_models_beside(const fs::path& name) {
+void check_no_similar_models(const fs::path& name) {
   std::vector<std::string> beside;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(name.parent_path(), error))
@@ -211,15 +212,15 @@ void check_not_interrupted(const fs::path& name) {
   if (!is_folder(partial)) return;
   const std::vector<std::int64_t> steps = checkpoint_steps(partial);
   fail(
-      "{}: no such model folder yet; the run that writes it was interrupted, or is still running: "
-      "{} is there. Give the command of that run again with `--resume`, which continues it{}",
+      "{}: no such model folder yet; the run that writes it was interrupted, or is "
+      "still running: {} exists. Run its command again with `--resume` to continue{}",
       name.string(), partial.string(),
       steps.empty() ? ""
                     : fmt::format(", or use its newest checkpoint: {}",
                                   (partial / fmt::format("checkpoint-{}", steps.back())).string()));
 }
 
-void check_no_slip(const fs::path& name) {
+void check_not_misspelled(const fs::path& name) {
   std::vector<std::string> names = models_in(name.parent_path());
   if (!name.has_parent_path())
     for (const Preset& preset : kPresets) names.emplace_back(preset.name);
@@ -237,17 +238,19 @@ TextModel read_text_model(Model model, const SentenceEncoder& encoder) {
 
 }  // namespace
 
-std::vector<std::string> fresh_model_names() {
+std::vector<std::string> new_model_names() {
   std::vector<std::string> names;
   for (const Preset& preset : kPresets) names.emplace_back(preset.name);
   return names;
 }
 
-ModelFacts fresh_facts(const std::string& name) { return model_facts(fresh_config(name), name); }
+ModelFacts new_model_facts(const std::string& name) {
+  return model_facts(new_model_config(name), name);
+}
 
 fs::path find_model(const std::string& name) {
   if (path_exists(name)) {
-    check_not_seeds(name);
+    check_not_seed_folder(name);
     check_not_adapter(name);
     check_has_config(name);
     return name;
@@ -255,8 +258,8 @@ fs::path find_model(const std::string& name) {
   const std::optional<HubName> on_hub = parse_hub_name(name);
   if (!on_hub || !is_in_hub_cache(*on_hub, hub_cache_folder())) {
     check_not_interrupted(name);
-    check_no_slip(name);
-    check_no_models_beside(name);
+    check_not_misspelled(name);
+    check_no_similar_models(name);
   }
   user_check(on_hub.has_value(),
              "{}: no such model folder; give a folder with config.json and weights, or the name of "
@@ -265,7 +268,7 @@ fs::path find_model(const std::string& name) {
   return find_in_hub_cache(*on_hub, hub_cache_folder());
 }
 
-bool is_fresh(const std::string& name) {
+bool is_new_model(const std::string& name) {
   return is_config_file(name) || (is_preset(name) && !path_exists(name));
 }
 
@@ -280,14 +283,14 @@ fs::path find_encoder(const std::string& name) {
 }
 
 ModelFacts facts_of_model(const std::string& name) {
-  if (is_fresh(name)) return fresh_facts(name);
+  if (is_new_model(name)) return new_model_facts(name);
   const fs::path file = find_encoder(name) / "config.json";
   return model_facts(read_json(file), file.string());
 }
 
 TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
                      const LabelScheme& labels, HeadFit head) {
-  if (!is_fresh(source)) {
+  if (!is_new_model(source)) {
     const fs::path whole = find_model(source);
     const SentenceEncoder encoder = read_sentence_encoder(whole);
     const fs::path& folder = encoder.folder;
@@ -296,13 +299,13 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
     TextModel opened = model.facts.limits.image ? image_model(std::move(model), folder)
                                                 : read_text_model(std::move(model), encoder);
     opened.folder = folder;
-    take_score_activation(opened.model.facts, whole, json_reader());
+    read_score_activation(opened.model.facts, whole, json_reader());
     opened.prompt = read_score_prompt(whole, json_reader());
     opened.trained_on = read_trained_on(folder);
-    if (encoder.is_listed) opened.modules = whole;
-    if (std::string reason = disbelief(folder); !reason.empty())
+    if (encoder.is_listed) opened.sentence_folder = whole;
+    if (std::string reason = distrust_reason(folder); !reason.empty())
       opened.model.warnings.push_back(std::move(reason));
-    if (opened.model.fresh_head()) {
+    if (opened.model.has_untrained_head()) {
       if (!opened.trained_on) opened.trained_on = TrainedOn{.complete = false};
       opened.trained_on->untrained_head = true;
     }
@@ -310,8 +313,8 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
   }
   const fs::path beside = folder_with_tokenizer(source);
   if (beside.empty()) return make_model(source, synthetic_tokenizer(), context, seed, labels);
-  ModelFacts facts = fresh_facts(source);
-  if (!labels.names.empty()) take_labels(facts, labels);
+  ModelFacts facts = new_model_facts(source);
+  if (!labels.names.empty()) apply_labels(facts, labels);
   const SentenceEncoder encoder = read_sentence_encoder(beside);
   TextModel made{new_model(facts, context.library.ops, seed, &context.pool),
                  read_tokenizer({.folder = beside, .limit = encoder.limit}, facts),
@@ -339,7 +342,7 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
-  const Json said = fresh_config(name);
+  const Json said = new_model_config(name);
   const bool of_images = model_facts(said, name).limits.image.has_value();
   Json config = said;
   if (!of_images) {
@@ -348,7 +351,7 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
   }
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
-  if (!labels.names.empty()) take_labels(facts, labels);
+  if (!labels.names.empty()) apply_labels(facts, labels);
   if (of_images) {
     TextModel made = image_model(new_model(facts, context.library.ops, seed, &context.pool),
                                  is_config_file(name) ? folder_of(name) : fs::path());
@@ -370,7 +373,7 @@ void check_reads_texts(const ModelFacts& facts, const std::string& name, std::st
              what);
 }
 
-std::int64_t most_tokens(const TextModel& source) {
+std::int64_t max_tokens(const TextModel& source) {
   const std::int64_t positions = source.model.facts.limits.tokens;
   return source.limit ? std::min(source.limit->tokens, positions) : positions;
 }
@@ -383,18 +386,18 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
                       given ? read_file(file) : to_document(to_json(*source.images)));
   }
   const fs::path& from = tokenizer_folder(source);
-  if (from.empty()) save_tokenizer(source.tokenizer, folder, most_tokens(source));
+  if (from.empty()) save_tokenizer(source.tokenizer, folder, max_tokens(source));
   for (const fs::path& file : tokenizer_files(from))
     write_file(folder / file.filename(), read_file(file));
   if (source.truncation) write_truncation(*source.truncation, folder);
 }
 
 void check_has_head(const TextModel& source, const std::string& name) {
-  if (!source.model.fresh_head()) return;
+  if (!source.model.has_untrained_head()) return;
   const MissingHead missing = missing_head(source.model, source.folder);
   user_check(!missing.is_half,
-             "{}: the classification head is incomplete: {}; fetch the whole checkpoint, or train "
-             "the head with `hone train`",
+             "{}: the classification head is incomplete: {}; download the whole checkpoint, "
+             "or train the head with `hone train`",
              name, missing.text);
   fail(
       "{}: the model has no classification head: {}; `hone train` trains one, `hone predict "
@@ -404,19 +407,19 @@ void check_has_head(const TextModel& source, const std::string& name) {
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {
   if (!source.trained_on || !source.trained_on->untrained()) return "";
-  return fmt::format("{} is not trained: its {} random, so its metrics are those of chance", name,
+  return fmt::format("{} is not trained: its {} random, so its metrics are at chance level", name,
                      source.trained_on->nothing() ? "weights are" : "head is");
 }
 
-void write_beside(const TextModel& source, const fs::path& folder) {
+void write_other_files(const TextModel& source, const fs::path& folder) {
   write_tokenizer(source, folder);
-  if (!source.modules.empty()) copy_modules(source.modules, folder);
+  if (!source.sentence_folder.empty()) copy_modules(source.sentence_folder, folder);
   write_trained_on(source.trained_on, folder);
 }
 
 void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
-  write_beside(source, folder);
+  write_other_files(source, folder);
   remove_element_type(folder);
 }
 

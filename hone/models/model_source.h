@@ -22,7 +22,7 @@ struct TextModel {
   std::optional<TokenLimit> limit = {};  ///< maximum text length set by its folder
   std::string prompt = {};               ///< precedes every text, in a pair the first one
   /// The folder whose modules.json lists the model as its encoder, and which is saved with it; empty: none.
-  fs::path modules = {};
+  fs::path sentence_folder = {};
   /// The folder of the tokenizer's files if it is not `folder`: that of the config.json of a new model.
   fs::path tokenizer_folder = {};
   std::optional<ImagePreparation> images = {};  ///< for image models
@@ -33,28 +33,28 @@ struct TextModel {
 /// Returns the named configs for models with new weights. `open_model` gives them the built-in dataset's vocabulary, or
 /// a config.json the tokenizer in its folder, if any. "tiny" is bert-tiny (2 layers, hidden 128), "base" BERT-base (12
 /// layers, hidden 768), "resnet18" ResNet-18 for images of 224 x 224.
-std::vector<std::string> fresh_model_names();
+std::vector<std::string> new_model_names();
 /// Returns the facts of a new model's config: a named one, with BERT's vocabulary of 30,522, or a config.json. Throws
 /// `UserError` for an unknown name or an invalid config.
-ModelFacts fresh_facts(const std::string& name);
+ModelFacts new_model_facts(const std::string& name);
 
 /// Returns the folder of the model `name`: the folder of that name if it exists, else that of the hub model in the
 /// local cache of Hugging Face (see hub_cache.h). Throws `UserError` if neither exists, and for a folder of seeds.
 fs::path find_model(const std::string& name);
 
 /// Returns whether `name` is a model with new weights: a named config, unless a folder has that name, or a config.json.
-bool is_fresh(const std::string& name);
+bool is_new_model(const std::string& name);
 
 /// Returns the folder with config.json and weights of the model `name`: that of find_model, or of its listed encoder.
 fs::path find_encoder(const std::string& name);
 
-/// Returns the config's facts of an existing or new model. Throws like `find_encoder` and `fresh_facts`.
+/// Returns the config's facts of an existing or new model. Throws like `find_encoder` and `new_model_facts`.
 ModelFacts facts_of_model(const std::string& name);
 
 /// Returns the folder of the config.json `name` if it contains a tokenizer for the new weights; otherwise empty.
 fs::path folder_with_tokenizer(const std::string& name);
 
-/// Opens the model `source` (see find_model), or makes a new one (see is_fresh). For a sentence model, this is the
+/// Opens the model `source` (see find_model), or makes a new one (see is_new_model). For a sentence model, this is the
 /// encoder, whose tokenizer lowercases if its files require it. `labels` and `head`: see load_model. Throws `UserError`
 /// like `load_model`, `load_tokenizer` and `read_sentence_encoder`, and if the vocabulary does not match the weights.
 TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
@@ -78,7 +78,7 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& cont
 void check_reads_texts(const ModelFacts& facts, const std::string& name, std::string_view what);
 
 /// Returns the maximum length of a text in tokens: the folder's limit or the model's positions.
-std::int64_t most_tokens(const TextModel& source);
+std::int64_t max_tokens(const TextModel& source);
 
 /// Writes the tokenizer, or the image preparation, into an existing folder. Files of the original folder are copied
 /// unchanged, apart from the model's `truncation`.
@@ -92,7 +92,7 @@ std::string untrained_warning(const TextModel& source, const std::string& name);
 
 /// Writes everything except the weights and config: the tokenizer, the modules of a sentence model, and the training
 /// record.
-void write_beside(const TextModel& source, const fs::path& folder);
+void write_other_files(const TextModel& source, const fs::path& folder);
 
 /// Writes the model with all its files into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);

@@ -10,13 +10,13 @@
 namespace hone {
 
 TextLimit text_limit(const TextCut& cut, std::int64_t positions,
-                     const std::optional<TokenLimit>& said, std::int64_t usual) {
-  TokenLimit limit{usual, "what is usual"};
+                     const std::optional<TokenLimit>& folder_limit, std::int64_t usual) {
+  TokenLimit limit{usual, "the default"};
   bool of_folder = false;
   if (cut.max_seq_length > 0) {
     limit = {cut.max_seq_length, "`max_seq_length`"};
-  } else if (said && said->tokens < limit.tokens) {
-    limit = *said;
+  } else if (folder_limit && folder_limit->tokens < limit.tokens) {
+    limit = *folder_limit;
     of_folder = true;
   }
   if (positions < limit.tokens) {
@@ -35,7 +35,7 @@ TextLimit text_limit(const TextCut& cut, const TextModel& source, std::int64_t u
 
 std::string truncation_warning(const TextCut& cut) {
   if (cut.truncation != Truncation::head_tail) return "";
-  return fmt::format("`truncation` head_tail: {}", kHeadTailElsewhere);
+  return fmt::format("`truncation` head_tail: {}", kHeadTailInOtherPrograms);
 }
 
 void keep_truncation(const TextCut& cut, TextModel& source) {
@@ -52,17 +52,17 @@ void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs) 
 std::string reason(const TextLimit& limit) {
   std::string text(kept_tokens_text(limit.truncation));
   if (limit.of_folder)
-    text += fmt::format(", as {} says (`max_seq_length` goes before it)", limit.source);
+    text += fmt::format(", as {} sets (`max_seq_length` overrides it)", limit.source);
   return text;
 }
 
 std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
-  constexpr std::int64_t kUsual = 128;
+  constexpr std::int64_t kDefault = 128;
   user_check(!limits.image || wanted <= limits.tokens,
-             "`tokens` applies to texts, and the model reads images; leave it out");
+             "`tokens` applies to texts, but the model reads images; omit it");
   user_check(wanted <= limits.tokens, "`tokens`: the model has {} positions, got {}", limits.tokens,
              wanted);
-  return wanted > 0 ? wanted : std::min(kUsual, limits.tokens);
+  return wanted > 0 ? wanted : std::min(kDefault, limits.tokens);
 }
 
 std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLimits& limits) {

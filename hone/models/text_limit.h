@@ -25,18 +25,19 @@ struct TextLimit {
 };
 
 /// The maximum length of texts if neither the user nor the folder sets one.
-inline constexpr std::int64_t kUsualTokens = 512;
+inline constexpr std::int64_t kDefaultTokens = 512;
 
-/// Returns the limit: `max_seq_length` if positive, else the smaller of the folder's limit (`said`) and `usual`; never
+/// Returns the limit: `max_seq_length` if positive, else the smaller of the folder's limit (`folder_limit`) and `usual`; never
 /// more than the model's `positions`.
 TextLimit text_limit(const TextCut& cut, std::int64_t positions,
-                     const std::optional<TokenLimit>& said = {}, std::int64_t usual = kUsualTokens);
+                     const std::optional<TokenLimit>& folder_limit = {},
+                     std::int64_t usual = kDefaultTokens);
 /// The same for a model. If `cut` sets no truncation, that of the tokenizer's files applies.
 TextLimit text_limit(const TextCut& cut, const TextModel& source,
-                     std::int64_t usual = kUsualTokens);
+                     std::int64_t usual = kDefaultTokens);
 
 /// How other programs treat a model with Truncation::head_tail.
-inline constexpr std::string_view kHeadTailElsewhere =
+inline constexpr std::string_view kHeadTailInOtherPrograms =
     "`transformers` has no truncation like head_tail and keeps the last tokens of longer texts, so "
     "what it predicts for these differs.";
 

@@ -8,8 +8,8 @@ namespace hone {
 namespace {
 
 // The only function that changes a model permanently. `texts` are the history entries.
-void change_for_good(Model& model, std::string_view name, const std::vector<std::string>& texts,
-                     const std::function<bool()>& change, const Session& session) {
+void change_permanently(Model& model, std::string_view name, const std::vector<std::string>& texts,
+                        const std::function<bool()>& change, const Session& session) {
   if (!run_as_pass(model.graph, session, name, change)) return;
   follow_graph(model);
   std::vector<std::string>& passes = model.facts.history.passes;
@@ -21,17 +21,17 @@ void change_for_good(Model& model, std::string_view name, const std::vector<std:
 void transform(Model& model, std::string_view text, const Session& session) {
   const Pass pass = parse_pass(text, session.library.passes, session.library.formats);
   const auto change = [&] { return run_pass(pass, model.graph, model.parameters, session); };
-  change_for_good(model, pass.def->name, {to_string(pass)}, change, session);
+  change_permanently(model, pass.def->name, {to_string(pass)}, change, session);
 }
 
 void change_model(Model& model, std::string_view name, const std::function<bool()>& change,
                   const Session& session, const std::string& text) {
-  change_for_good(model, name, {text.empty() ? std::string(name) : text}, change, session);
+  change_permanently(model, name, {text.empty() ? std::string(name) : text}, change, session);
 }
 
 void quantize_model(Model& model, const QuantizationPlan& plan, const Session& session) {
   const std::vector<std::string> texts = quantize_passes(model.graph, plan);
-  change_for_good(
+  change_permanently(
       model, kQuantizer, texts, [&] { return quantize(model.graph, plan); }, session);
 }
 

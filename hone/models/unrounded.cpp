@@ -27,7 +27,7 @@ bool write_unrounded(const Model& unrounded, const Model& rounded, const fs::pat
   return !tensors.empty();
 }
 
-bool take_unrounded(Model& model, const fs::path& folder) {
+bool load_unrounded(Model& model, const fs::path& folder) {
   const fs::path file = folder / kUnroundedFile;
   if (folder.empty() || !path_exists(file)) return false;
   for (const auto& [name, tensor] : read_safetensors(file).tensors) {
@@ -35,13 +35,13 @@ bool take_unrounded(Model& model, const fs::path& folder) {
     user_check(parameter != nullptr && parameter->kind() == NodeKind::parameter &&
                    tensor.dtype() == parameter->types()[0].dtype &&
                    tensor.sizes() == resolve(parameter->types()[0].shape, {}),
-               "{}: {} is no weight of the model beside it; the files do not belong together, "
-               "remove {} to train on from the rounded weights",
+               "{}: {} is not a weight of the model in the same folder, so the files do not "
+               "match; remove {} to continue from the rounded weights",
                file.string(), name, kUnroundedFile);
     model.parameters.set(name, tensor);
   }
   const std::string broken = model.parameters.first_not_finite();
-  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", file.string(), broken);
+  user_check(broken.empty(), "{}: {} has values that are NaN or infinite", file.string(), broken);
   return true;
 }
 

@@ -15,6 +15,6 @@ bool write_unrounded(const Model& unrounded, const Model& rounded, const fs::pat
 
 /// Replaces the model's weights by the unrounded ones in its folder. Returns whether there are any. Throws `UserError`
 /// for tensors that are not weights of this model, and for NaN or infinite values.
-bool take_unrounded(Model& model, const fs::path& folder);
+bool load_unrounded(Model& model, const fs::path& folder);
 
 }  // namespace hone

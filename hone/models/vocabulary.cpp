@@ -42,17 +42,17 @@ std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
 
 bool learns_vocabulary(const VocabularyOptions& options) {
   const VocabularyRules& rules = options.rules;
-  const bool fresh = is_fresh(options.model) && folder_with_tokenizer(options.model).empty();
+  const bool fresh = is_new_model(options.model) && folder_with_tokenizer(options.model).empty();
   const char* setting = rules.vocab_size > 0 ? "`vocab_size`"
                         : rules.lowercase    ? "`lowercase`"
                                              : "`strip_accents`";
-  user_check(
-      fresh || !rules.given(),
-      "{}: {} has its vocabulary; only a new text model (tiny, base, or a config.json without "
-      "a tokenizer beside it) learns one",
-      setting, options.model);
-  if (fresh && !rules.given() && fresh_facts(options.model).limits.image) return false;
-  if (fresh && rules.given()) check_reads_texts(fresh_facts(options.model), options.model, setting);
+  user_check(fresh || !rules.given(),
+             "{}: {} already has a vocabulary; only a new text model (tiny, base, or a "
+             "config.json without a tokenizer in its folder) learns one",
+             setting, options.model);
+  if (fresh && !rules.given() && new_model_facts(options.model).limits.image) return false;
+  if (fresh && rules.given())
+    check_reads_texts(new_model_facts(options.model), options.model, setting);
   return fresh && (rules.given() || !options.data.starts_with(kSyntheticPrefix));
 }
 
@@ -92,7 +92,8 @@ std::string vocabulary_text(const LearnedVocabulary& vocabulary, const EncodedSe
         "(`strip_accents` decides)",
         100 * *vocabulary.marked_share);
   return fmt::format(
-      "vocabulary of {} word pieces learned from {} training texts: {:.1f} tokens a text{}",
+      "vocabulary of {} word pieces learned from {} training texts: {:.1f} tokens "
+      "per text{}",
       grouped(vocabulary.tokenizer.vocabulary_size()), grouped(vocabulary.texts),
       tokens_per_text(train), marks);
 }
@@ -100,7 +101,7 @@ std::string vocabulary_text(const LearnedVocabulary& vocabulary, const EncodedSe
 const Fields& fields_of(const LearnedVocabularyResult*) {
   using V = LearnedVocabularyResult;
   static const Fields fields = describe<V>(
-      "learned_vocabulary", "A vocabulary learned by a training.",
+      "learned_vocabulary", "The vocabulary learned for a new model.",
       field<&V::vocab_size>("vocab_size", Unit::tokens, "Number of word pieces."),
       field<&V::source>("source", "Where they come from."),
       field<&V::training_texts>("training_texts", "Number of texts they were learned from."),
@@ -120,8 +121,9 @@ std::string unknown_warning(std::int64_t unknown, std::int64_t tokens, const std
   constexpr std::int64_t kMost = 20;  // one token in this many, plus one
   if ((unknown - 1) * kMost <= tokens) return "";
   return fmt::format(
-      "{}: {:.0f}% of the {} (`hone tokenize` shows which): the vocabulary has no pieces for "
-      "these words, and the model cannot tell them apart; take a model made for this language",
+      "{}: {:.0f}% of the {} (`hone tokenize` shows which): the vocabulary has no "
+      "pieces for these words, and the model cannot distinguish them; use a model "
+      "for this language",
       name, 100 * static_cast<double>(unknown) / static_cast<double>(tokens), kUnknownTokens);
 }
 
@@ -143,10 +145,11 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
       static_cast<double>(std::max<std::int64_t>(count_words(tokenizer, texts), 1));
   if (pieces <= kMostPieces) return "";
   return fmt::format(
-      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text (`hone tokenize` shows "
-      "how). It was made for other texts or another language, or from few words: use a model "
-      "trained on such texts, or learn a vocabulary from more of them (`hone train tiny`)",
-      name, kSpelledWords, pieces, tokens_per_text(texts));
+      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens per text (`hone "
+      "tokenize` shows how). It was made for other texts or another language, or "
+      "from few words: use a model trained on such texts, or learn a vocabulary from "
+      "more of them (`hone train tiny`)",
+      name, kUnknownWords, pieces, tokens_per_text(texts));
 }
 
 Options options_of(const VocabularyRules*) {

@@ -66,7 +66,7 @@ LearnedVocabularyResult learned_vocabulary_result(const LearnedVocabulary& vocab
                                                   const EncodedSet& train);
 
 /// The part of this warning without numbers.
-inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";
+inline constexpr const char* kUnknownWords = "the vocabulary does not contain these words";
 
 /// The part of this warning without numbers.
 inline constexpr const char* kUnknownTokens = "tokens are unknown";

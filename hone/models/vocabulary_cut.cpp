@@ -27,39 +27,39 @@ std::vector<std::int64_t> counts_in(const EncodedSet& texts, std::size_t tokens)
 class Kept {
  public:
   explicit Kept(const TokenizerDefinition& definition)
-      : parts_(definition), stays_(definition.tokens.size()) {}
+      : parts_(definition), is_kept_(definition.tokens.size()) {}
 
   // Returns the tokens that adding `id` would add.
   std::vector<std::int32_t> missing(std::int32_t id) const {
     std::vector<std::int32_t> ids = parts_.of(id);
     ids.push_back(id);
-    std::erase_if(ids, [&](std::int32_t i) { return stays_[static_cast<std::size_t>(i)] != 0; });
+    std::erase_if(ids, [&](std::int32_t i) { return is_kept_[static_cast<std::size_t>(i)] != 0; });
     std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   }
   void add(std::int32_t id) {
     for (const std::int32_t i : missing(id)) {
-      stays_[static_cast<std::size_t>(i)] = 1;
+      is_kept_[static_cast<std::size_t>(i)] = 1;
       ++count_;
     }
   }
   std::int64_t count() const { return count_; }
   std::vector<std::int32_t> ids() const {
     std::vector<std::int32_t> ids;
-    for (std::size_t i = 0; i < stays_.size(); ++i)
-      if (stays_[i] != 0) ids.push_back(static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < is_kept_.size(); ++i)
+      if (is_kept_[i] != 0) ids.push_back(static_cast<std::int32_t>(i));
     return ids;
   }
 
  private:
   TokenParts parts_;
-  std::vector<char> stays_;
+  std::vector<char> is_kept_;
   std::int64_t count_ = 0;
 };
 
-void add_lasting(const TextModel& source, Kept& kept) {
-  const std::vector<char> lasting = lasting_tokens(source.tokenizer.definition());
+void add_required(const TextModel& source, Kept& kept) {
+  const std::vector<char> lasting = permanent_tokens(source.tokenizer.definition());
   for (std::size_t i = 0; i < lasting.size(); ++i)
     if (lasting[i] != 0) kept.add(static_cast<std::int32_t>(i));
   for (const auto& [key, id] : source.model.facts.config.items())
@@ -75,8 +75,8 @@ std::int64_t place_of(const std::vector<std::int32_t>& kept, std::int64_t id) {
 }
 
 // Moves the rows of the kept tokens to the front, in order.
-void put_first(const Node& table, const std::vector<std::int32_t>& kept,
-               ParameterStore& parameters) {
+void move_to_front(const Node& table, const std::vector<std::int32_t>& kept,
+                   ParameterStore& parameters) {
   const Tensor rows = parameters.at(table.name()).on(cpu());
   const auto width = static_cast<std::size_t>(rows.size(1));
   Tensor chosen = rows.contiguous_copy();
@@ -99,7 +99,7 @@ void renumber_padding(Graph& graph, const Node& tokens, const std::vector<std::i
 
 bool cut_model(Model& model, const std::vector<std::int32_t>& kept) {
   const std::vector<Node*> tables = token_tables(model.graph);
-  for (const Node* table : tables) put_first(*table, kept, model.parameters);
+  for (const Node* table : tables) move_to_front(*table, kept, model.parameters);
   renumber_padding(model.graph, *model.graph.find(kTokens), kept);
   for (auto& [key, id] : model.facts.config.items())
     if (names_token(key) && id.is_number_integer())
@@ -120,19 +120,18 @@ VocabularyCut cut_vocabulary(const TextModel& source, const EncodedSet& texts, s
   const TokenizerDefinition& definition = source.tokenizer.definition();
   const std::vector<std::int64_t> counts = counts_in(texts, definition.tokens.size());
   Kept kept(definition);
-  add_lasting(source, kept);
+  add_required(source, kept);
   VocabularyCut cut{.kept = {},
                     .before = std::ssize(definition.tokens),
                     .lasting = kept.count(),
                     .used = std::ranges::count_if(counts, [](std::int64_t n) { return n > 0; })};
   user_check(keep <= cut.before,
-             "`keep_tokens`: expected at most {} tokens, which there are, got {}", cut.before,
-             keep);
-  user_check(
-      keep == 0 || keep >= cut.lasting,
-      "`keep_tokens`: expected {} tokens at least, special ones and single characters, by which "
-      "every word can be spelled; got {}",
-      cut.lasting, keep);
+             "`keep_tokens`: expected at most {} tokens, the size of the vocabulary, got {}",
+             cut.before, keep);
+  user_check(keep == 0 || keep >= cut.lasting,
+             "`keep_tokens`: expected at least {} tokens (special ones, and single "
+             "characters that can spell every word), got {}",
+             cut.lasting, keep);
   std::vector<std::int32_t> order(definition.tokens.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
@@ -157,11 +156,11 @@ TextModel cut(const TextModel& source, const VocabularyCut& cut, const Session& 
 void write_cut_model(const TextModel& source, const TextModel& model, const VocabularyCut& cut,
                      const fs::path& folder) {
   save_model(model.model, folder);
-  if (!source.modules.empty()) copy_modules(source.modules, folder);
+  if (!source.sentence_folder.empty()) copy_modules(source.sentence_folder, folder);
   write_trained_on(model.trained_on, folder);
   const fs::path& from = source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
   if (from.empty()) {
-    save_tokenizer(model.tokenizer, folder, most_tokens(model));
+    save_tokenizer(model.tokenizer, folder, max_tokens(model));
   } else {
     write_trimmed_tokenizer(from, source.tokenizer.definition(), cut.kept, folder);
   }
@@ -169,8 +168,7 @@ void write_cut_model(const TextModel& source, const TextModel& model, const Voca
   const std::string usual = usual_tokenizer_class(model.model.facts);
   HONE_ASSERT(
       load_tokenizer(folder, usual).definition().tokens == model.tokenizer.definition().tokens,
-      "the files of the tokenizer in {} are other tokens than those that were kept",
-      folder.string());
+      "the tokenizer files in {} have other tokens than those that were kept", folder.string());
 }
 
 std::vector<RespelledText> respelled_texts(const Tokenizer& before, const EncodedSet& texts,

@@ -46,7 +46,7 @@ std::string operand(OnnxBuilder& to, Value value) {
 std::string add_formula(OnnxBuilder& to, Node& node) {
   const FormulaSteps formula(formulas_of(node.op(), node.attributes(), node.inputs().size()));
   user_check(formula.results.size() == 1,
-             "{}: ONNX export has no form for an operation of {} results", node.name(),
+             "{}: ONNX export does not support operations with {} results", node.name(),
              formula.results.size());
   std::vector<std::string> names;
   for (const FormulaSteps::Step& step : formula.steps) {

@@ -30,7 +30,7 @@ OnnxType onnx_type(DType dtype) {
     case DType::boolean:
       return OnnxType::boolean;
     default:
-      fail("ONNX export has no values of type {}", info(dtype).name);
+      fail("ONNX export does not support values of type {}", info(dtype).name);
   }
 }
 

@@ -228,8 +228,8 @@ std::string dequantized(OnnxBuilder& to, Node& unpack, const CodedMatrix& m, boo
 std::string values_constant(OnnxBuilder& to, Node& unpack) {
   const PackedTensor tensor = packed_tensor(unpack, to.parameters());
   to.note(
-      fmt::format("weights in {} are stored as the fp32 values that they take, because opset {} "
-                  "cannot express their codes and scales",
+      fmt::format("weights in {} are stored as fp32 values, because opset {} cannot express "
+                  "their codes and scales",
                   to_string(tensor.format), to.opset()));
   return to.constant({.name = packed_parameter(unpack),
                       .type = OnnxType::f32,

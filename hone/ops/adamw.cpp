@@ -133,8 +133,8 @@ std::vector<OpDef> adamw() {
        .reference = step,
        .flops = flops},
       {.name = "adamw_by_row",
-       .summary = "the same of a table (V, H) whose gradient is sums (..., H) in the rows (...), "
-                  "of which each is named once and -1 is none, and 0 elsewhere",
+       .summary = "the same for a table (V, H) whose gradient is sums (..., H) in rows (...) and "
+                  "0 elsewhere; rows are distinct, -1 is no row",
        .inputs = {{"table", OperandRole::weight},
                   "rows",
                   "sums",

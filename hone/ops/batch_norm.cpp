@@ -151,43 +151,44 @@ double training_flops(const TypeContext& context, const Bindings& bindings) {
 void expect_variance(const Sizes& x) {
   const std::int64_t count = x[1] == 0 ? 0 : element_count(x) / x[1];
   user_check(count > 1,
-             "batch_norm_training: {} has {} values in a channel, of which there is no variance; "
-             "give larger batches",
+             "batch_norm_training: {} has {} values per channel, too few for a variance; "
+             "use larger batches",
              to_string(x), count);
 }
 
 std::vector<OpDef> batch_norm() {
-  return {{.name = "batch_norm",
-           .summary = "y = (x - mean) / sqrt(variance + eps) gamma + beta for each channel of x "
-                      "(B, C, …); `momentum` is what training keeps mean and variance by",
-           .inputs = {"x",
-                      {"gamma", OperandRole::weight},
-                      {"beta", OperandRole::bias},
-                      {"mean", OperandRole::state},
-                      {"variance", OperandRole::state}},
-           .attributes = {{"eps", 1e-5}, {"momentum", 0.1}},
-           .in_place = 0,
-           .infer = infer,
-           .reference = forward,
-           .flops = flops},
-          {.name = "batch_norm_training",
-           .summary = "batch_norm by mean and variance of the batch; y, the mean (C) and the "
-                      "unbiased variance (C)",
-           .inputs = {"x", {"gamma", OperandRole::weight}, {"beta", OperandRole::bias}},
-           .attributes = {{"eps", 1e-5}},
-           .in_place = 0,
-           .infer = infer_training,
-           .reference = forward_training,
-           .gradient = gradient,
-           .flops = training_flops},
-          {.name = "batch_norm_gradient",
-           .summary = "dx (B, C, …), dgamma (C), dbeta (C) of batch_norm_training",
-           .inputs = {"x", {"gamma", OperandRole::weight}, "dy"},
-           .attributes = {{"eps", 1e-5}},
-           .in_place = 2,
-           .infer = infer_gradient,
-           .reference = backward,
-           .flops = training_flops}};
+  return {
+      {.name = "batch_norm",
+       .summary = "y = (x - mean) / sqrt(variance + eps) gamma + beta for each channel of x (B, "
+                  "C, …); training updates mean and variance with `momentum`",
+       .inputs = {"x",
+                  {"gamma", OperandRole::weight},
+                  {"beta", OperandRole::bias},
+                  {"mean", OperandRole::state},
+                  {"variance", OperandRole::state}},
+       .attributes = {{"eps", 1e-5}, {"momentum", 0.1}},
+       .in_place = 0,
+       .infer = infer,
+       .reference = forward,
+       .flops = flops},
+      {.name = "batch_norm_training",
+       .summary = "batch_norm by mean and variance of the batch; y, the mean (C) and the "
+                  "unbiased variance (C)",
+       .inputs = {"x", {"gamma", OperandRole::weight}, {"beta", OperandRole::bias}},
+       .attributes = {{"eps", 1e-5}},
+       .in_place = 0,
+       .infer = infer_training,
+       .reference = forward_training,
+       .gradient = gradient,
+       .flops = training_flops},
+      {.name = "batch_norm_gradient",
+       .summary = "dx (B, C, …), dgamma (C), dbeta (C) of batch_norm_training",
+       .inputs = {"x", {"gamma", OperandRole::weight}, "dy"},
+       .attributes = {{"eps", 1e-5}},
+       .in_place = 2,
+       .infer = infer_gradient,
+       .reference = backward,
+       .flops = training_flops}};
 }
 
 }  // namespace hone::ops

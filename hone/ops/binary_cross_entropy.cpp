@@ -20,7 +20,7 @@ void check_operands(const TypeContext& context) {
 
 // Calls body(i, logit, target) for all elements. Returns their number.
 template <typename Body>
-double for_answers(const Call& call, Body&& body) {
+double for_each_target(const Call& call, Body&& body) {
   const Tensor logits = reference::dense(call.input(0)), targets = reference::dense(call.input(1));
   const std::span<const float> x = logits.values<float>(), y = targets.values<float>();
   for (const float target : y)
@@ -32,7 +32,7 @@ double for_answers(const Call& call, Body&& body) {
 
 void forward(Call& call) {
   double sum = 0;
-  const double count = for_answers(call, [&](std::size_t, double x, double y) {
+  const double count = for_each_target(call, [&](std::size_t, double x, double y) {
     sum += std::max(x, 0.0) - x * y + std::log1p(std::exp(-std::abs(x)));
   });
   *call.output().data<float>() = static_cast<float>(sum / count);
@@ -43,7 +43,7 @@ void backward(Call& call) {
   const double factor = static_cast<double>(*call.input(2).data<float>()) /
                         static_cast<double>(call.input(0).count());
   const std::span<float> gradient = call.output().values<float>();
-  for_answers(call, [&](std::size_t i, double x, double y) {
+  for_each_target(call, [&](std::size_t i, double x, double y) {
     gradient[i] = static_cast<float>(factor * (1 / (1 + std::exp(-x)) - y));
   });
 }

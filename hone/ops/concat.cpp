@@ -6,7 +6,7 @@ namespace hone::ops {
 namespace {
 
 std::vector<Type> infer(const TypeContext& context) {
-  user_check(!context.inputs.empty(), "concat needs a value at least");
+  user_check(!context.inputs.empty(), "concat needs at least one value");
   const std::int64_t axis = context.attributes.get<std::int64_t>("axis");
   Type y = context.inputs[0];
   user_check(axis >= 0 && axis < y.rank(), "there is no axis {} in {}", axis, to_string(y));
@@ -15,7 +15,7 @@ std::vector<Type> infer(const TypeContext& context) {
     expect_dtype(input, expect_float(y, "values"), "values");
     expect_rank(input, y.rank(), "values");
     for (std::int64_t i = 0; i < y.rank(); ++i)
-      if (i != axis) expect_equal(input.dim(i), y.dim(i), "values beside the axis");
+      if (i != axis) expect_equal(input.dim(i), y.dim(i), "sizes of the other axes");
     const Dim& along = input.dim(axis);
     user_check(along.symbol == 0, "sizes along axis {} must be fixed, got {}", axis,
                to_string(input));
@@ -56,7 +56,7 @@ std::vector<Value> gradient(GradientContext& c) {
 
 std::vector<OpDef> concat() {
   return {{.name = "concat",
-           .summary = "y = the values one behind the other along an axis",
+           .summary = "y = the values concatenated along an axis",
            .inputs = {"values..."},
            .attributes = {{"axis", {}}},
            .infer = infer,

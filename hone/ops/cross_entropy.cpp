@@ -44,8 +44,8 @@ class ClassWeights {
 // Calls body(row, label, log of the sum of exponentials) for the rows that are not ignored. Returns the sum of their
 // weights.
 template <typename Body>
-double for_labelled_rows(const reference::Rows& logits, const Tensor& labels,
-                         const ClassWeights& weights, Body&& body) {
+double for_each_labelled_row(const reference::Rows& logits, const Tensor& labels,
+                             const ClassWeights& weights, Body&& body) {
   double sum_of_weights = 0;
   for (std::int64_t row = 0; row < logits.count; ++row) {
     const std::int64_t label = labels.values<std::int64_t>()[static_cast<std::size_t>(row)];
@@ -65,7 +65,7 @@ void forward(Call& call) {
   const reference::Rows logits(call.input(0));
   const ClassWeights weights(call, 2);
   double loss = 0;
-  const double sum_of_weights = for_labelled_rows(
+  const double sum_of_weights = for_each_labelled_row(
       logits, reference::dense(call.input(1)), weights, [&](auto row, auto label, double log_sum) {
         loss += weights[label] * (log_sum - static_cast<double>(logits[row][label]));
       });
@@ -78,11 +78,11 @@ void backward(Call& call) {
   const Tensor labels = reference::dense(call.input(1));
   const ClassWeights weights(call, 3);
   const double sum_of_weights =
-      for_labelled_rows(logits, labels, weights, [](auto, auto, double) {});
+      for_each_labelled_row(logits, labels, weights, [](auto, auto, double) {});
   const double factor = static_cast<double>(*call.input(2).data<float>()) / sum_of_weights;
   Tensor& dlogits = call.output();
   std::ranges::fill(dlogits.values<float>(), 0.0f);
-  for_labelled_rows(logits, labels, weights, [&](auto row, auto label, double log_sum) {
+  for_each_labelled_row(logits, labels, weights, [&](auto row, auto label, double log_sum) {
     for (std::size_t c = 0; c < logits[row].size(); ++c) {
       const double probability = std::exp(static_cast<double>(logits[row][c]) - log_sum);
       reference::row_of(dlogits, row)[c] =

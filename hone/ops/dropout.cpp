@@ -19,8 +19,7 @@ void check_dropped(const TypeContext& context, std::size_t places_at) {
   expect_dtype(places, DType::i64, "places");
   user_check(x.rank() >= 1 && places.shape == Shape(x.shape.begin(), x.shape.end() - 1),
              "places must be one for each row of x {}, got {}", to_string(x), to_string(places));
-  user_check(context.attributes.get<Shape>("limits").empty(),
-             "limits say where elements stand, and so do places: one of them");
+  user_check(context.attributes.get<Shape>("limits").empty(), "give either limits or places");
 }
 
 std::vector<Type> infer(const TypeContext& context) {

@@ -53,7 +53,8 @@ namespace hone {
 
 Type coded_rows_type(const Format& format, const Type& x) {
   user_check(x.rank() >= 2 && x.dim(-1).symbol == 0 && x.dim(-1).size > 0,
-             "rows of codes are of tensors of 2 dimensions and more with a fixed last one, got {}",
+             "rows of codes need a tensor of at least 2 dimensions with a fixed last one, "
+             "got {}",
              to_string(x));
   Sizes row(x.shape.size(), 1);
   row.back() = x.dim(-1).size;

@@ -142,7 +142,8 @@ std::vector<OpDef> layer_norm() {
        },
        .flops = flops},
       {.name = "layer_norm_codes",
-       .summary = "what layer_norm gives, and its codes in a number format, as products read them",
+       .summary = "the result of layer_norm, and its codes in a number format, as products read "
+                  "them",
        .inputs = {"x",
                   {"gamma", OperandRole::weight},
                   {"beta", OperandRole::bias},

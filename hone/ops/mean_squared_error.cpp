@@ -17,12 +17,12 @@ void check_operands(const TypeContext& context) {
 
 // Calls body(i, predictions[i] - targets[i]) for all elements. Returns their number.
 template <typename Body>
-double for_errors(const Call& call, Body&& body) {
+double for_each_error(const Call& call, Body&& body) {
   const Tensor predictions = reference::dense(call.input(0)),
                targets = reference::dense(call.input(1));
   const std::span<const float> p = predictions.values<float>(), t = targets.values<float>();
   for (const float target : t)
-    user_check(std::isfinite(target), "target {} is no finite number", target);
+    user_check(std::isfinite(target), "target {} is not a finite number", target);
   for (std::size_t i = 0; i < p.size(); ++i)
     body(i, static_cast<double>(p[i]) - static_cast<double>(t[i]));
   return static_cast<double>(p.size());
@@ -30,7 +30,8 @@ double for_errors(const Call& call, Body&& body) {
 
 void forward(Call& call) {
   double sum = 0;
-  const double count = for_errors(call, [&](std::size_t, double error) { sum += error * error; });
+  const double count =
+      for_each_error(call, [&](std::size_t, double error) { sum += error * error; });
   *call.output().data<float>() = static_cast<float>(sum / count);
 }
 
@@ -39,7 +40,7 @@ void backward(Call& call) {
   const double factor = 2 * static_cast<double>(*call.input(2).data<float>()) /
                         static_cast<double>(call.input(0).count());
   const std::span<float> gradient = call.output().values<float>();
-  for_errors(
+  for_each_error(
       call, [&](std::size_t i, double error) { gradient[i] = static_cast<float>(factor * error); });
 }
 

@@ -218,8 +218,8 @@ std::vector<OpDef> packed_linear() {
                         "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
                         "(N, K)^T + bias (N)) + residual (rows..., N)");
   native.attributes.set("input_format", {});
-  OpDef native_codes = packed("native_linear_codes",
-                              "y = the codes of what native_linear gives, as products read them");
+  OpDef native_codes = packed(
+      "native_linear_codes", "y = the codes of the result of native_linear, as products read them");
   native_codes.attributes.set("input_format", {});
   native_codes.attributes.set("output_format", {});
   return {packed("packed_linear",

@@ -13,7 +13,7 @@ Type type_of(const FormatStateDef& state, const Type& x, const Format& format) {
   std::int64_t rows = 1;
   for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis) {
     user_check(x.dim(axis).symbol == 0,
-               "{} keeps a {} per row, but {} has no fixed rows; take another format for it",
+               "{} has a {} per row, but {} has no fixed rows; use another format for it",
                to_string(format), state.name, to_string(x));
     rows *= x.dim(axis).size;
   }

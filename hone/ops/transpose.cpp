@@ -21,7 +21,7 @@ std::vector<Type> infer(const TypeContext& context) {
   bool permutation = axes.size() == x.shape.size();
   for (std::size_t i = 0; permutation && i < sorted.size(); ++i)
     permutation = sorted[i] == static_cast<std::int64_t>(i);
-  user_check(permutation, "axes {} are no permutation of the axes of {}", to_string(axes),
+  user_check(permutation, "axes {} are not a permutation of the axes of {}", to_string(axes),
              to_string(x));
   Type y{x.dtype, {}};
   for (const std::int64_t axis : axes) y.shape.push_back(x.dim(axis));

@@ -19,8 +19,8 @@ PackedLayout layout_of(const TypeContext& context) {
              "arrangement must be \"panels\" or \"rows\"");
   const Attribute& version = *context.attributes.find("packing");
   user_check(version == Attribute(kPackingVersion),
-             "packing must be {}, the version that this program reads; what packed this is newer "
-             "or damaged",
+             "packing must be {}, the version that this program reads; a newer version of "
+             "hone packed this, or it is damaged",
              kPackingVersion);
   parse_parameter_role(context.attributes.get<std::string>("role"));
   return packed_layout(std::get<Format>(format), constant_sizes(std::get<Shape>(shape)),

@@ -158,8 +158,8 @@ PassDef autocast_pass() {
   return {.name = "autocast",
           .summary = "compute matrix products, and the operations between them, in bf16 or f16",
           .options = {{"values", "bf16 or f16", std::string("bf16")},
-                      {"convolutions", "whether convolutions take part", false},
-                      {"codes", "whether products of codes take part", false}},
+                      {"convolutions", "whether to include convolutions", false},
+                      {"codes", "whether to include products of codes", false}},
           .example = "values=f16",
           .of_runs = true,
           .run = run_autocast};

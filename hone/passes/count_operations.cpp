@@ -39,7 +39,7 @@ Attributes count_operations(const Graph& graph, const Attributes& options) {
 void bypass(Graph& graph, Node& operation) {
   const Value first = operation.input(0);
   const bool fits = operation.types().size() == 1 && first.type() == operation.types()[0];
-  user_check(fits, "%{} makes {} of {}, so its first input cannot stand in its place",
+  user_check(fits, "%{} computes {} from {}, so its first input cannot replace it",
              operation.name(), to_string(operation.types()[0]), to_string(first.type()));
   graph.replace_uses(operation.result(), first);
 }
@@ -73,7 +73,7 @@ PassDef count_operations_pass() {
           .summary = "count the operations of a kind",
           .options = choice_of_operations(),
           .example = "kind=dropout",
-          .look = [](const Graph& graph, const ParameterStore&, const Attributes& options) {
+          .analyze = [](const Graph& graph, const ParameterStore&, const Attributes& options) {
             return count_operations(graph, options);
           }};
 }

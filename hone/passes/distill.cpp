@@ -22,20 +22,21 @@ bool distill(Graph& graph, const Distillation& options) {
   user_check(alpha >= 0 && alpha <= 1, "`distill_alpha` must be within [0, 1], got {}", alpha);
   const Node* hard = cross_entropy_of(graph);
   user_check(hard != nullptr && graph.output("loss"),
-             "a model learns from a parent's classes where its loss is a cross entropy; this graph "
+             "distillation from a teacher's classes needs a cross-entropy loss; this graph "
              "has none");
   const Value logits = hard->inputs()[0], labels = hard->inputs()[1];
-  const Value parent = graph.add_input(kParentLogits, logits.type());
-  const auto cooled = [&](Value x, const char* name) {
+  const Value parent = graph.add_input(kTeacherLogits, logits.type());
+  const auto with_temperature = [&](Value x, const char* name) {
     return graph.add("scale", {x}, {{"factor", 1 / temperature}}, name);
   };
-  const Value teacher = cooled(parent, "distill.parent"), student = cooled(logits, "distill.own");
-  const Value wished = graph.add("softmax", {teacher}, {}, "distill.wished");
+  const Value teacher = with_temperature(parent, "distill.parent"),
+              student = with_temperature(logits, "distill.own");
+  const Value teacher_probabilities = graph.add("softmax", {teacher}, {}, "distill.wished");
   // KL is the cross entropy minus the entropy of the teacher.
-  const Value cross =
-      graph.add("soft_cross_entropy", {student, wished, labels}, {}, "distill.cross_entropy");
-  const Value entropy =
-      graph.add("soft_cross_entropy", {teacher, wished, labels}, {}, "distill.entropy");
+  const Value cross = graph.add("soft_cross_entropy", {student, teacher_probabilities, labels}, {},
+                                "distill.cross_entropy");
+  const Value entropy = graph.add("soft_cross_entropy", {teacher, teacher_probabilities, labels},
+                                  {}, "distill.entropy");
   const auto scaled = [&](Value x, double factor, const char* name) {
     return graph.add("scale", {x}, {{"factor", factor}}, name);
   };

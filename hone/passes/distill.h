@@ -12,7 +12,7 @@ struct Distillation {
 };
 
 /// The input that `distill` adds: logits of the teacher, f32[B, C].
-inline constexpr const char* kParentLogits = "parent_logits";
+inline constexpr const char* kTeacherLogits = "parent_logits";
 
 /// Adds the teacher's predictions to the output `loss`:
 ///

@@ -50,14 +50,14 @@ Span span_of(const Graph& graph, const LayerStack& stack, std::int64_t number) {
   for (const auto& [name, value] : graph.outputs())
     if (inside(*value.node)) made.insert(value);
   user_check(made.size() == 1,
-             "layer {}.{}: {} of its values are read outside of it; expected one, which another "
-             "layer could make in its place",
+             "layer {}.{}: {} of its values are read outside of it; expected one, which "
+             "another layer can compute instead",
              stack.path, number, made.size());
   span.output = *made.begin();
   std::erase_if(read, [&](const Value& value) { return value.type() != span.output.type(); });
   user_check(read.size() == 1,
-             "layer {}.{}: it reads {} values like the one it makes, {}; expected one, which can "
-             "stand in its place",
+             "layer {}.{}: it reads {} values of the type of its result, {}; expected one, "
+             "which can replace the result",
              stack.path, number, read.size(), to_string(span.output.type()));
   span.input = *read.begin();
   return span;
@@ -67,11 +67,10 @@ void check_layers(const LayerStack& stack, const std::vector<std::int64_t>& laye
   for (std::size_t i = 0; i < layers.size(); ++i) {
     user_check(layers[i] >= 0 && layers[i] < stack.count,
                "layers: expected numbers from 0 to {}, got {}", stack.count - 1, layers[i]);
-    user_check(std::ranges::count(layers, layers[i]) == 1, "layers: {} stands there twice",
-               layers[i]);
+    user_check(std::ranges::count(layers, layers[i]) == 1, "layers: {} is given twice", layers[i]);
   }
-  user_check(std::ssize(layers) < stack.count,
-             "layers: all {} would go; expected one to stay at least", stack.count);
+  user_check(std::ssize(layers) < stack.count, "layers: all {} would be removed; keep at least one",
+             stack.count);
 }
 
 void erase_layer(Graph& graph, const LayerStack& stack, std::int64_t number) {
@@ -105,7 +104,7 @@ bool run(Graph& graph, ParameterStore& parameters, const Attributes& options, co
   const auto& given = options.get<std::string>("layers");
   const auto kept = options.get<std::int64_t>("keep");
   user_check(given.empty() != (kept == 0),
-             "expected layers, the numbers of those that go, or keep, how many stay");
+             "expected layers, the numbers of layers to remove, or keep, how many to keep");
   const std::int64_t count = layer_stack(graph).count;
   return drop_layers(
       graph, parameters,

@@ -95,7 +95,7 @@ std::optional<Steps> steps_of(const Graph& graph, Node& context) {
 }
 
 // Returns whether a node is the inverse of a transpose by `axes`.
-bool undoes(const Node& node, const Shape& axes) {
+bool is_inverse_of(const Node& node, const Shape& axes) {
   if (!node.is("transpose")) return false;
   const Shape& own = node.attributes().get<Shape>("axes");
   if (own.size() != axes.size()) return false;
@@ -182,7 +182,7 @@ void fuse(Graph& graph, const Steps& steps) {
   const Value fused = graph.add("attention", std::move(inputs), std::move(attributes),
                                 context.name() + ".fused", &context);
   for (Node* user : std::vector<Node*>(context.users())) {
-    if (!undoes(*user, swap_tokens_and_heads)) continue;
+    if (!is_inverse_of(*user, swap_tokens_and_heads)) continue;
     graph.replace_uses(user->result(), fused);
     graph.erase(*user);
   }

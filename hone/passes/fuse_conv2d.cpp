@@ -10,11 +10,11 @@ bool fuse_steps(Graph& graph, Node& convolution) {
   std::vector<Node*> steps = {&convolution};
   std::vector<Value> inputs = convolution.inputs();
   Attributes attributes = convolution.attributes();
-  Node* next = only_user(graph, convolution);
+  Node* next = only_reader(graph, convolution);
   if (const Value residual = next == nullptr ? Value{} : residual_of(*next, convolution)) {
     inputs.push_back(residual);
     steps.push_back(next);
-    next = only_user(graph, *next);
+    next = only_reader(graph, *next);
   }
   if (const auto name = next == nullptr ? std::nullopt : activation_name(*next)) {
     attributes.set("activation", *name);

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 // As many pointers and values as fit into the CPU's registers.
-constexpr std::size_t kMostOperands = 12, kMostResults = 4;
+constexpr std::size_t kMaxOperands = 12, kMaxResults = 4;
 
 using Positions = std::map<const Node*, std::size_t>;
 using Members = std::set<Node*>;
@@ -94,15 +94,15 @@ Gap gap_of(const Members& members, const Positions& positions) {
 }
 
 // Returns the nodes that can be fused with `first`, including it, by adding neighbours until none fits.
-Members grown_from(const Graph& graph, Node& first, const Positions& positions) {
+Members grow_group(const Graph& graph, Node& first, const Positions& positions) {
   Members members = {&first};
   const auto take_in = [&](Node* node) {
     if (members.contains(node) || !can_be_fused(*node) || node->types()[0] != first.types()[0])
       return false;
     members.insert(node);
     if (gap_of(members, positions).is_open() &&
-        operands_of(members, positions).size() <= kMostOperands &&
-        results_of(graph, members, positions).size() <= kMostResults)
+        operands_of(members, positions).size() <= kMaxOperands &&
+        results_of(graph, members, positions).size() <= kMaxResults)
       return true;
     members.erase(node);
     return false;
@@ -176,7 +176,7 @@ bool fuse_elementwise(Graph& graph, std::vector<FusedElementwise>* fused) {
     Members members;
     for (Node* node : graph.of_kind(NodeKind::operation)) {
       if (!can_be_fused(*node) || !graph.is_read(*node) || alone.contains(node->name())) continue;
-      members = grown_from(graph, *node, positions);
+      members = grow_group(graph, *node, positions);
       if (members.size() > 1) break;
       alone.insert(node->name());
     }

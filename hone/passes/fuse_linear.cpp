@@ -10,11 +10,11 @@ bool fuse(Graph& graph, Node& linear) {
   std::vector<Node*> steps = {&linear};
   std::vector<Value> inputs = linear.inputs();
   std::string activation = "none";
-  Node* next = only_user(graph, linear);
+  Node* next = only_reader(graph, linear);
   if (const auto name = next == nullptr ? std::nullopt : activation_name(*next)) {
     activation = *name;
     steps.push_back(next);
-    next = only_user(graph, *next);
+    next = only_reader(graph, *next);
   }
   if (const Value residual = next == nullptr ? Value{} : residual_of(*next, *steps.back())) {
     inputs.push_back(residual);

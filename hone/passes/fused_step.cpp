@@ -8,7 +8,7 @@ std::optional<std::string> activation_name(const Node& node) {
   return node.attributes().get<std::string>("approximate") == "tanh" ? "gelu_tanh" : "gelu";
 }
 
-Node* only_user(const Graph& graph, const Node& node) {
+Node* only_reader(const Graph& graph, const Node& node) {
   return node.users().size() == 1 && !graph.is_output(node) ? node.users()[0] : nullptr;
 }
 

@@ -12,7 +12,7 @@ namespace hone {
 std::optional<std::string> activation_name(const Node& node);
 
 /// Returns the only reader of a node; null if there is none or several.
-Node* only_user(const Graph& graph, const Node& node);
+Node* only_reader(const Graph& graph, const Node& node);
 
 /// Returns the other operand if `node` adds a value of the same type to `summand`; else an empty value.
 Value residual_of(const Node& node, const Node& summand);

@@ -9,7 +9,7 @@ namespace {
 /// The axis along which each input is sliced; none: it is read whole.
 using InputAxes = std::vector<std::optional<std::int64_t>>;
 
-InputAxes first_input_alone(const Node& node, std::int64_t axis) {
+InputAxes only_first_input(const Node& node, std::int64_t axis) {
   InputAxes axes(node.inputs().size());
   axes[0] = axis;
   return axes;
@@ -37,17 +37,17 @@ std::optional<InputAxes> axes_of_reshape(const Node& node, std::int64_t axis) {
   if (axis >= from.rank()) return std::nullopt;
   for (std::int64_t i = 0; i <= axis; ++i)
     if (!(from.dim(i) == to.dim(i))) return std::nullopt;
-  return first_input_alone(node, axis);
+  return only_first_input(node, axis);
 }
 
 // Positions are counted in a tensor of the size of the limits, so a slice of the first ones has the same positions.
-bool draws_alike(const Node& dropout, std::int64_t axis, std::int64_t begin) {
+bool drops_same_positions(const Node& dropout, std::int64_t axis, std::int64_t begin) {
   const auto limits = dropout.attributes().get<Shape>("limits");
   return begin == 0 && !limits.empty() && limits[static_cast<std::size_t>(axis)].symbol == 0;
 }
 
 // Returns whether attention drops weights by the position of their query, or reads concatenated texts.
-bool drops_or_runs_on(const Node& attention) {
+bool depends_on_query_position(const Node& attention) {
   const Attributes& attributes = attention.attributes();
   const auto* const p = std::get_if<double>(attributes.find("p"));
   const auto* const unpadded = std::get_if<bool>(attributes.find("unpadded"));
@@ -59,16 +59,16 @@ bool drops_or_runs_on(const Node& attention) {
 std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis, std::int64_t begin) {
   const std::int64_t rank = node.types()[0].rank();
   const bool in_row = axis == rank - 1;
-  if (node.is("dropout") && !draws_alike(node, axis, begin)) return std::nullopt;
+  if (node.is("dropout") && !drops_same_positions(node, axis, begin)) return std::nullopt;
   if (node.trait() == Trait::element_wise) return axes_of_broadcast(node, axis);
   if (node.trait() == Trait::row_reduction && !in_row) return axes_of_broadcast(node, axis);
-  if (node.is("linear") && !in_row) return first_input_alone(node, axis);
+  if (node.is("linear") && !in_row) return only_first_input(node, axis);
   if (node.is("matmul") && axis == rank - 2)
-    return first_input_alone(node, node.input_types()[0].rank() - 2);
-  if (node.is("attention") && axis == 1 && !drops_or_runs_on(node))
-    return first_input_alone(node, axis);
+    return only_first_input(node, node.input_types()[0].rank() - 2);
+  if (node.is("attention") && axis == 1 && !depends_on_query_position(node))
+    return only_first_input(node, axis);
   if (node.is("transpose"))
-    return first_input_alone(
+    return only_first_input(
         node, node.attributes().get<Shape>("axes")[static_cast<std::size_t>(axis)].size);
   if (node.is("reshape")) return axes_of_reshape(node, axis);
   return std::nullopt;
@@ -138,21 +138,21 @@ bool hoist_over(Graph& graph, Node& node) {
   return true;
 }
 
-bool hoist_all(Graph& graph, bool over_learners) {
+bool hoist_all(Graph& graph, bool include_trainable) {
   std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
   // In reverse order, users come before their inputs. New slices come after the operation that they slice.
   bool changed = false;
   for (auto at = operations.rbegin(); at != operations.rend(); ++at)
-    if (over_learners || !learns(**at)) changed |= hoist_over(graph, **at);
+    if (include_trainable || !learns(**at)) changed |= hoist_over(graph, **at);
   return changed;
 }
 
 }  // namespace
 
-bool hoist_slices(Graph& graph) { return hoist_all(graph, /*over_learners=*/true); }
+bool hoist_slices(Graph& graph) { return hoist_all(graph, /*include_trainable=*/true); }
 
 bool hoist_slices_before_gradients(Graph& graph) {
-  return hoist_all(graph, /*over_learners=*/false);
+  return hoist_all(graph, /*include_trainable=*/false);
 }
 
 PassDef hoist_slices_pass() {

@@ -16,18 +16,18 @@
 namespace hone {
 namespace {
 
-template <Worded Word>
+template <NamedEnum Word>
 Word parse_word(std::string_view text) {
   const Word any{};
-  return static_cast<Word>(detail::value_of_word(std::string(text), enum_words(any)));
+  return static_cast<Word>(detail::enum_value(std::string(text), enum_names(any)));
 }
 
-constexpr float kGoneBefore = std::numeric_limits<float>::lowest();  // ranks before every score
+constexpr float kRemovedBefore = std::numeric_limits<float>::lowest();  // ranks before every score
 
 std::span<const float> statistics_of(PruneMethod method, const PrunedTensor& tensor) {
-  user_check(tensor.statistics.defined(),
-             "`method` {} looks at {}: use `hone prune --method {} {}`", to_string(method),
-             method == PruneMethod::movement ? "how training moves weights" : "examples",
+  user_check(tensor.statistics.defined(), "`method` {} needs {}: use `hone prune --method {} {}`",
+             to_string(method),
+             method == PruneMethod::movement ? "weights that move in training" : "examples",
              to_string(method),
              method == PruneMethod::movement ? "--schedule cubic --epochs 1 --data" : "--data");
   return tensor.statistics.values<float>();
@@ -52,7 +52,7 @@ std::vector<float> scores_of(const PruneRule& rule, const PrunedTensor& tensor) 
   if (!tensor.kept_before.defined()) return scores;
   const bool* const kept = tensor.kept_before.data<bool>();
   for (std::size_t i = 0; i < scores.size(); ++i)
-    if (!kept[i]) scores[i] = kGoneBefore;
+    if (!kept[i]) scores[i] = kRemovedBefore;
   return scores;
 }
 
@@ -74,7 +74,7 @@ void drop_share(const PruneRule& rule, std::span<const float> scores, std::span<
 }
 
 // Keeps elements again, so that only this share of the removals remains, those with the lowest scores.
-void keep_the_rest(double share, std::span<const float> scores, std::span<bool> kept) {
+void undo_removals(double share, std::span<const float> scores, std::span<bool> kept) {
   std::vector<std::size_t> dropped;
   std::vector<float> of_dropped;
   for (std::size_t i = 0; i < scores.size(); ++i)
@@ -90,11 +90,11 @@ void keep_the_rest(double share, std::span<const float> scores, std::span<bool> 
 void drop_from_groups(const PruneRule& rule, const PrunedTensor& tensor,
                       std::span<const float> scores, std::span<bool> kept) {
   check_rows(rule, tensor);
-  const KeptOf& pattern = *rule.structure.pattern;
+  const NOfM& pattern = *rule.structure.pattern;
   const auto size = static_cast<std::size_t>(pattern.of);
   for (std::size_t at = 0; at < scores.size(); at += size)
     drop_lowest(scores.subspan(at, size), pattern.of - pattern.kept, kept.subspan(at, size));
-  if (rule.reached < 1) keep_the_rest(rule.reached, scores, kept);
+  if (rule.reached < 1) undo_removals(rule.reached, scores, kept);
 }
 
 // The blocks of a tensor, row by row.
@@ -135,13 +135,13 @@ std::vector<float> block_scores(const PruneRule& rule, const PrunedTensor& tenso
     std::int64_t elements = 0;
     bool is_gone = true;
     blocks.for_each(block, [&](std::size_t i) {
-      if (scores[i] != kGoneBefore) {
+      if (scores[i] != kRemovedBefore) {
         sum += scores[i];
         is_gone = false;
       }
       ++elements;
     });
-    means.push_back(is_gone ? kGoneBefore
+    means.push_back(is_gone ? kRemovedBefore
                             : static_cast<float>(sum / static_cast<double>(elements)));
   }
   return means;
@@ -165,8 +165,8 @@ std::span<bool> elements_of(Tensor& kept) {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(PruneMethod) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMethod::random), "random"},
+std::span<const EnumName> enum_names(PruneMethod) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(PruneMethod::random), "random"},
                                         {static_cast<int>(PruneMethod::l1), "l1"},
                                         {static_cast<int>(PruneMethod::wanda), "wanda"},
                                         {static_cast<int>(PruneMethod::first_order), "first_order"},
@@ -175,14 +175,14 @@ std::span<const EnumWord> enum_words(PruneMethod) {
   return kWords;
 }
 
-std::span<const EnumWord> enum_words(PruneScope) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneScope::local), "local"},
+std::span<const EnumName> enum_names(PruneScope) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(PruneScope::local), "local"},
                                         {static_cast<int>(PruneScope::global), "global"}};
   return kWords;
 }
 
-std::span<const EnumWord> enum_words(PruneMode) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(PruneMode::exact), "exact"},
+std::span<const EnumName> enum_names(PruneMode) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(PruneMode::exact), "exact"},
                                         {static_cast<int>(PruneMode::mase), "mase"}};
   return kWords;
 }
@@ -190,9 +190,9 @@ std::span<const EnumWord> enum_words(PruneMode) {
 PruneMethod parse_prune_method(std::string_view text) { return parse_word<PruneMethod>(text); }
 PruneScope parse_prune_scope(std::string_view text) { return parse_word<PruneScope>(text); }
 PruneMode parse_prune_mode(std::string_view text) { return parse_word<PruneMode>(text); }
-std::string_view to_string(PruneMethod method) { return word_of(method); }
-std::string_view to_string(PruneScope scope) { return word_of(scope); }
-std::string_view to_string(PruneMode mode) { return word_of(mode); }
+std::string_view to_string(PruneMethod method) { return enum_name(method); }
+std::string_view to_string(PruneScope scope) { return enum_name(scope); }
+std::string_view to_string(PruneMode mode) { return enum_name(mode); }
 
 bool needs_examples(PruneMethod method) {
   return method == PruneMethod::wanda || method == PruneMethod::first_order ||
@@ -218,7 +218,7 @@ PruneStructure parse_structure(std::string_view text) {
              "of a row; or blocks of rows by columns, such as 4x1; got '{}'",
              text);
   if (is_block) return {.block = {first, second}};
-  return {.pattern = KeptOf{first, second}};
+  return {.pattern = NOfM{first, second}};
 }
 
 std::string structure_text(const PruneStructure& structure) {
@@ -233,10 +233,11 @@ void check(const PruneRule& rule) {
               "`sparsity`: expected a share from 0 to 1, got {}", rule.sparsity);
   usage_check(rule.mode == PruneMode::exact ||
                   (rule.method == PruneMethod::l1 && structure_text(rule.structure) == "weights"),
-              "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
-              "weights");
+              "`mode` mase is a quantile of magnitudes: it requires `method` l1 and "
+              "`structure` weights");
   usage_check(!rule.structure.pattern || rule.scope == PruneScope::local,
-              "`structure` {} keeps as many of every group, so `scope` must be local",
+              "`structure` {} keeps the same number of weights in every group, so `scope` "
+              "must be local",
               structure_text(rule.structure));
   usage_check(rule.method != PruneMethod::sparsegpt || rule.scope == PruneScope::local,
               "`method` sparsegpt compares the errors that weights cause within their layer, so "
@@ -247,8 +248,8 @@ void check_rows(const PruneRule& rule, const PrunedTensor& tensor) {
   if (!rule.structure.pattern) return;
   const std::int64_t columns = tensor.values.size(-1), size = rule.structure.pattern->of;
   user_check(columns % size == 0,
-             "{}: rows of {} weights do not divide into groups of {}; leave it out of `target`, or "
-             "take another `structure`",
+             "{}: rows of {} weights do not divide into groups of {}; exclude it from "
+             "`target`, or use another `structure`",
              tensor.name, columns, size);
 }
 

@@ -41,9 +41,9 @@ enum class PruneMode : std::uint8_t {
 };
 
 /// Keeps `kept` of every `of` consecutive weights of a row.
-struct KeptOf {
+struct NOfM {
   std::int64_t kept = 2, of = 4;
-  bool operator==(const KeptOf&) const = default;
+  bool operator==(const NOfM&) const = default;
 };
 
 /// Neighbouring rows and columns that are removed together. Products skip zeros in blocks of 4x1 (fp32) and 1x4
@@ -56,7 +56,7 @@ struct PruneBlock {
 
 /// Structure of removed weights: single weights, blocks, or a pattern.
 struct PruneStructure {
-  std::optional<KeptOf> pattern = {};  ///< if set, blocks are single weights
+  std::optional<NOfM> pattern = {};  ///< if set, blocks are single weights
   PruneBlock block = {};
   bool operator==(const PruneStructure&) const = default;
 };
@@ -72,9 +72,9 @@ struct PruneRule {
   std::uint64_t seed = 42;
 };
 
-std::span<const EnumWord> enum_words(PruneMethod);
-std::span<const EnumWord> enum_words(PruneScope);
-std::span<const EnumWord> enum_words(PruneMode);
+std::span<const EnumName> enum_names(PruneMethod);
+std::span<const EnumName> enum_names(PruneScope);
+std::span<const EnumName> enum_names(PruneMode);
 PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1", "wanda", …
 PruneScope parse_prune_scope(std::string_view text);    ///< "local", "global"
 PruneMode parse_prune_mode(std::string_view text);      ///< "exact", "mase"

@@ -7,8 +7,8 @@ namespace hone {
 PruneStructure parse_layer_structure(std::string_view text) {
   const PruneStructure structure = parse_structure(text);
   user_check(!structure.pattern,
-             "structure {} sets itself how many weights to remove, which layers choose here; give "
-             "weights, or blocks such as 1x4",
+             "structure {} fixes how many weights to remove, but here every layer has its "
+             "own sparsity; use weights, or blocks such as 1x4",
              text);
   return structure;
 }

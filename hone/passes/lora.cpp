@@ -36,7 +36,7 @@ std::string_view module_of(const Node& parameter) {
   return name.substr(0, name.rfind('.'));
 }
 
-void check_names_one(const std::string& glob, const std::vector<Node*>& linears) {
+void check_matches_linear(const std::string& glob, const std::vector<Node*>& linears) {
   std::set<std::string> last, whole;
   for (const Node* node : linears) {
     if (names(glob, node->name())) return;
@@ -55,12 +55,12 @@ std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
   std::erase_if(linears, [](const Node* node) {
     return !is_linear(*node) || is_adapter(*node->inputs()[kLinearWeight].node);
   });
-  for (const std::string& glob : options.target) check_names_one(glob, linears);
+  for (const std::string& glob : options.target) check_matches_linear(glob, linears);
   std::erase_if(linears, [&](const Node* node) {
     return !names_module(options.target, node->name()) ||
            is_within(options.modules_to_save, node->name());
   });
-  user_check(!linears.empty(), "`modules_to_save` names all linear layers that `target` names");
+  user_check(!linears.empty(), "`modules_to_save` includes all linear layers of `target`");
   return linears;
 }
 
@@ -171,7 +171,7 @@ Tensor merged(const Tensor& weight, const Tensor& a, const Tensor& b, double fac
 
 // Erases a node without readers, and its inputs that become unread. Among graph inputs only the key of a dropout is
 // erased: all others are the graph's signature.
-void erase_behind(Graph& graph, Node& node) {
+void erase_unread_inputs(Graph& graph, Node& node) {
   if (!node.users().empty() || graph.is_output(node)) return;
   std::vector<std::string> read;
   for (const Value& input : node.inputs())
@@ -179,7 +179,7 @@ void erase_behind(Graph& graph, Node& node) {
       read.push_back(input.node->name());
   graph.erase(node);
   for (const std::string& name : read)
-    if (Node* input = graph.find(name)) erase_behind(graph, *input);
+    if (Node* input = graph.find(name)) erase_unread_inputs(graph, *input);
 }
 
 }  // namespace
@@ -244,8 +244,9 @@ bool fuse_lora(Graph& graph, ParameterStore& parameters) {
   const std::vector<Adapter> all = adapters(graph);
   for (const Adapter& adapter : all) {
     user_check(!is_pruned(*adapter.linear),
-               "the weight of {} is pruned, and what is added to it would be masked; keep the "
-               "adapter beside it, or run the pass unprune first, which lets the zeros go",
+               "the weight of {} is pruned, and its mask would apply to the merged adapter, "
+               "too; keep the adapter separate, or run the pass unprune first, which removes "
+               "the mask",
                adapter.linear->name());
     user_check(
         weight_of(*adapter.linear) != nullptr,
@@ -258,7 +259,7 @@ bool fuse_lora(Graph& graph, ParameterStore& parameters) {
     parameters.set(weight, merged(parameters.at(weight), parameters.at(adapter.a->name()),
                                   parameters.at(adapter.b->name()), adapter.factor));
     graph.replace_uses({adapter.sum, 0}, {adapter.linear, 0});
-    erase_behind(graph, *adapter.sum);
+    erase_unread_inputs(graph, *adapter.sum);
   }
   if (all.empty()) return false;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {

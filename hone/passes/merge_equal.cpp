@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 // Replaces all results of `node` by those of `kept`.
-void let_stand_for(Graph& graph, Node& kept, Node& node) {
+void replace_results(Graph& graph, Node& kept, Node& node) {
   for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
     graph.replace_uses({&node, i}, {&kept, i});
   graph.erase(node);
@@ -38,7 +38,7 @@ bool merge_equal(Graph& graph) {
     if (kept == before.end()) {
       before.push_back(node);
     } else {
-      let_stand_for(graph, **kept, *node);
+      replace_results(graph, **kept, *node);
       changed = true;
     }
   }
@@ -58,7 +58,7 @@ bool merge_equal_states(Graph& graph, const ParameterStore& parameters) {
     if (kept == states.end()) {
       states.push_back(state);
     } else {
-      let_stand_for(graph, **kept, *state);
+      replace_results(graph, **kept, *state);
       changed = true;
     }
   }

@@ -29,7 +29,7 @@ Arrangement arrangement_for(const Node& quantizer) {
 // Returns why a quantizer's parameter is not packed; "" if it is.
 std::string objection(const Node& quantizer) {
   const Node& parameter = *quantizer.inputs()[0].node;
-  if (parameter.users().size() > 1) return "something else reads it as it is, too";
+  if (parameter.users().size() > 1) return "another operation reads the unquantized values";
   return packing_objection(quantizer.attributes().get<Format>("format"),
                            resolve(parameter.types()[0].shape, {}));
 }
@@ -50,7 +50,7 @@ std::vector<Node*> unpacked_nodes(const Graph& graph) {
 }
 
 /// The description of a packed weight in a graph.
-struct Standing {
+struct PackedDescription {
   const Format& format;
   Sizes sizes;
   PackedLayout layout;
@@ -58,7 +58,7 @@ struct Standing {
   std::vector<std::string> states;
 
   /// Throws `UserError` if hone did not write the graph.
-  explicit Standing(const Node& node)
+  explicit PackedDescription(const Node& node)
       : format(node.attributes().get<Format>("format")),
         sizes(resolve(node.types()[0].shape, {})),
         layout(packed_layout(format, sizes,
@@ -69,14 +69,14 @@ struct Standing {
       states.push_back(node.inputs()[i].node->name());
     for (const Value& input : node.inputs())
       user_check(input.node->kind() == NodeKind::parameter,
-                 "{}: reads {}, which is no parameter; the graph is damaged", node.name(),
+                 "{}: reads {}, which is not a parameter; the graph is damaged", node.name(),
                  input.node->name());
     user_check(codes == parameter() + std::string(kCodes) &&
                    shared == parameter() + std::string(kShared) &&
                    node.inputs()[0].node->users().size() == 1 &&
                    node.inputs()[1].node->users().size() == 1,
-               "{}: expected NAME{} and NAME{} that it alone reads, got {} and {}; the graph is "
-               "damaged",
+               "{}: expected NAME{} and NAME{} that only it reads, got {} and {}; the graph "
+               "is damaged",
                node.name(), kCodes, kShared, codes, shared);
   }
   std::string parameter() const {
@@ -132,14 +132,14 @@ void replace_by_codes(Graph& graph, ParameterStore& parameters, Node& quantizer,
 }
 
 // Replaces an `unpack` by the original quantizer, of a parameter in place of its codes.
-void put_quantizer_back(Graph& graph, Node& node) {
-  const Standing standing(node);
+void restore_quantizer(Graph& graph, Node& node) {
+  const PackedDescription description(node);
   Node &codes = *node.inputs()[0].node, &shared = *node.inputs()[1].node;
   const ParameterRole role = parse_parameter_role(node.attributes().get<std::string>("role"));
   std::vector<Value> inputs = {
       graph.add_parameter(packed_parameter(node), node.types()[0], role, true, &codes)};
   inputs.insert(inputs.end(), node.inputs().begin() + 2, node.inputs().end());
-  graph.replace_operation(node, kQuantizer, std::move(inputs), {{"format", standing.format}});
+  graph.replace_operation(node, kQuantizer, std::move(inputs), {{"format", description.format}});
   graph.erase(codes);
   graph.erase(shared);
 }
@@ -153,7 +153,7 @@ Tensor PackedTensor::values(ThreadPool& pool) const {
 }
 
 PackedTensor packed_tensor(const Node& unpack, const ParameterStore& parameters) {
-  return Standing(unpack).tensor(parameters);
+  return PackedDescription(unpack).tensor(parameters);
 }
 
 std::string packed_parameter(const Node& unpack) {
@@ -163,10 +163,10 @@ std::string packed_parameter(const Node& unpack) {
 
 bool has_packed_weights(const Graph& graph) { return !unpacked_nodes(graph).empty(); }
 
-std::vector<LeftUnpacked> unpackable(const Graph& masked) {
+std::vector<UnpackedParameter> unpackable(const Graph& masked) {
   Graph graph = masked;
   remove_masks(graph);
-  std::vector<LeftUnpacked> left;
+  std::vector<UnpackedParameter> left;
   for (const Node* quantizer : quantizers_of_parameters(graph))
     if (std::string reason = objection(*quantizer); !reason.empty())
       left.push_back({quantizer->inputs()[0].node->name(), std::move(reason)});
@@ -191,7 +191,7 @@ bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
 
 bool unpack_weights(Graph& graph) {
   const std::vector<Node*> nodes = unpacked_nodes(graph);
-  for (Node* node : nodes) put_quantizer_back(graph, *node);
+  for (Node* node : nodes) restore_quantizer(graph, *node);
   return !nodes.empty();
 }
 
@@ -203,21 +203,21 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
         names, [&](const std::string& glob) { return glob_match(glob, packed_parameter(*node)); });
   });
   for (Node* node : nodes) {
-    const Standing standing(*node);
-    parameters.set(packed_parameter(*node), standing.tensor(parameters).values(pool));
-    release_pages(parameters.at(standing.codes));
-    parameters.erase(standing.codes);
-    parameters.erase(standing.shared);
-    put_quantizer_back(graph, *node);
+    const PackedDescription description(*node);
+    parameters.set(packed_parameter(*node), description.tensor(parameters).values(pool));
+    release_pages(parameters.at(description.codes));
+    parameters.erase(description.codes);
+    parameters.erase(description.shared);
+    restore_quantizer(graph, *node);
   }
   return !nodes.empty();
 }
 
 void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool) {
   for (const Node* node : unpacked_nodes(graph)) {
-    const Standing standing(*node);
-    const PackedTensor tensor = standing.tensor(parameters);
-    with_context(standing.codes,
+    const PackedDescription description(*node);
+    const PackedTensor tensor = description.tensor(parameters);
+    with_context(description.codes,
                  [&] { check_codes(tensor.input(), tensor.layout, tensor.packed, pool); });
   }
 }

@@ -37,12 +37,12 @@ struct PackedTensor {
 PackedTensor packed_tensor(const Node& unpack, const ParameterStore& parameters);
 
 /// A parameter that is not packed, and why.
-struct LeftUnpacked {
+struct UnpackedParameter {
   std::string parameter;
   std::string reason;  ///< "read as it is, too"
 };
 /// Returns the quantized parameters that `pack` leaves unchanged.
-std::vector<LeftUnpacked> unpackable(const Graph& graph);
+std::vector<UnpackedParameter> unpackable(const Graph& graph);
 
 /// Replaces every `quantize(w, state…; format)` of a parameter w by `unpack(w.codes, w.shared, state…; format)` of
 /// the same name. The codes are those of the values of w in `parameters`. Weights that products sum over are arranged

@@ -66,7 +66,7 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
     names.emplace_back(option.name);
   }
   user_check(name.find(',') == std::string_view::npos,
-             "expected option=value, got '{}'; a text with commas in it stands between double "
+             "expected option=value, got '{}'; a text that contains commas needs double "
              "quotes: option=\"a,b\"",
              name);
   fail("has no option '{}'; it has {}{}", name, fmt::join(names, ", "), did_you_mean(name, names));
@@ -162,15 +162,15 @@ bool run_pass(const Pass& pass, Graph& graph, ParameterStore& parameters, const 
     if (!def.plugin.empty()) {
       verify(graph);
       user_check(changed || to_string(graph) == before,
-                 "returns false, which says that it changed nothing, and has changed the graph");
+                 "returned false, which means unchanged, but changed the graph");
     }
     return changed;
   });
 }
 
 Attributes findings(const Pass& pass, const Graph& graph, const ParameterStore& parameters) {
-  HONE_ASSERT(pass.def->look != nullptr, "pass {} does not look", pass.def->name);
-  return by_plugin(*pass.def, [&] { return pass.def->look(graph, parameters, pass.options); });
+  HONE_ASSERT(pass.def->analyze != nullptr, "pass {} does not analyze", pass.def->name);
+  return by_plugin(*pass.def, [&] { return pass.def->analyze(graph, parameters, pass.options); });
 }
 
 }  // namespace hone

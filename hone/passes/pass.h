@@ -37,8 +37,8 @@ struct PassDef {
   bool (*run)(Graph& graph, ParameterStore& parameters, const Attributes& options,
               const Session& session) = nullptr;
   /// For an analysis, which changes nothing, in place of `run`: returns its findings by name.
-  Attributes (*look)(const Graph& graph, const ParameterStore& parameters,
-                     const Attributes& options) = nullptr;
+  Attributes (*analyze)(const Graph& graph, const ParameterStore& parameters,
+                        const Attributes& options) = nullptr;
   std::string plugin = {};  ///< the file that defines it, set by `load_plugin`; empty: built in
 };
 

@@ -124,10 +124,9 @@ std::vector<Node*> prunable_products(const Graph& graph, const std::vector<std::
   if (globs.empty()) {
     const std::set<const Node*> last = last_products(graph);
     std::erase_if(products, [&](const Node* node) { return last.contains(node); });
-    user_check(
-        !products.empty(),
-        "there is nothing to prune: the model multiplies with no weights but those that give "
-        "its outputs");
+    user_check(!products.empty(),
+               "there is nothing to prune: the only products with weights are those that "
+               "compute the outputs");
     return products;
   }
   for (const std::string& glob : globs)
@@ -157,21 +156,21 @@ std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::s
 
 bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options) {
   const std::vector<Node*> weights = prunable_weights(graph, options.target);
-  const bool may_return = options.rule.method == PruneMethod::movement;
+  const bool can_regrow = options.rule.method == PruneMethod::movement;
   std::vector<PrunedTensor> tensors;
   std::vector<Tensor> before;
   for (const Node* weight : weights) {
     before.push_back(is_masked(*weight) ? dense_on(parameters.at(mask_of(*weight).name()), cpu())
                                         : Tensor());
     tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()),
-                       may_return ? tensor_in(options.final_masks, *weight) : before.back(),
+                       can_regrow ? tensor_in(options.final_masks, *weight) : before.back(),
                        tensor_in(options.statistics, *weight)});
   }
   const std::vector<Tensor> kept = kept_elements(options.rule, tensors);
   bool changed = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (before[i].defined() && same_elements(before[i], kept[i])) continue;
-    (may_return ? set_mask : put_mask)(graph, parameters, *weights[i], kept[i]);
+    (can_regrow ? set_mask : insert_mask)(graph, parameters, *weights[i], kept[i]);
     changed = true;
   }
   return changed;
@@ -199,7 +198,7 @@ void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tens
   parameters.set(mask_of(weight).name(), kept.on(parameters.at(weight.name()).device()));
 }
 
-void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept) {
+void insert_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept) {
   const Tensor& values = parameters.at(weight.name());
   Device& device = values.device();
   Tensor left = masked(dense_on(values, cpu()), kept).on(device);
@@ -247,7 +246,7 @@ std::string prune_text(const PruneOptions& options) {
   Pass pass{&def, {}};
   const auto set = [&](const char* name, Attribute value) { pass.options.set(name, value); };
   const PruneRule& rule = options.rule;
-  const std::optional<KeptOf>& pattern = rule.structure.pattern;
+  const std::optional<NOfM>& pattern = rule.structure.pattern;
   set("sparsity", pattern
                       ? 1 - static_cast<double>(pattern->kept) / static_cast<double>(pattern->of)
                       : rule.sparsity);

@@ -65,10 +65,10 @@ Node& mask_of(const Node& weight);
 /// Returns the masked value, which all readers read.
 Value masked_value(const Node& weight);
 
-/// Masks a parameter by `kept`, bool of its shape; adds the operation and the mask if missing. `put_mask` also zeroes
+/// Masks a parameter by `kept`, bool of its shape; adds the operation and the mask if missing. `insert_mask` also zeroes
 /// the values in `parameters`.
 void set_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
-void put_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
+void insert_mask(Graph& graph, ParameterStore& parameters, Node& weight, const Tensor& kept);
 
 /// Returns `values`, fp32, with zeros where `kept`, bool of their shape, is false. Both are dense, on the CPU.
 /// Returns `values` itself, which may be file-backed, if they have these zeros already; else a copy.

@@ -14,7 +14,7 @@ namespace hone {
 namespace {
 
 // Operands of `threshold`.
-constexpr std::size_t kRead = 0, kLeast = 1;
+constexpr std::size_t kRead = 0, kMin = 1;
 
 /// An operand to threshold.
 struct Site {
@@ -42,7 +42,7 @@ Sites sites_of(const std::vector<Node*>& products) {
     if (is_quantizer(*read) && std::ranges::all_of(read->users(), is_chosen)) site = {read, 0};
     const Value value = site.node->inputs()[site.index];
     user_check(!is_threshold(*value.node),
-               "what {} reads is pruned already; start from the model it was made from",
+               "the input of {} is already pruned; start from the model that was pruned",
                product->name());
     auto known = std::ranges::find(sites, value, &Sites::value_type::first);
     if (known == sites.end()) known = sites.insert(known, {value, {}});
@@ -64,7 +64,7 @@ const Node* first_of(const Graph& graph, const std::vector<Site>& sites) {
 
 bool is_threshold(const Node& node) { return node.is(kThreshold); }
 
-Node& least_of(const Node& threshold) { return *threshold.inputs()[kLeast].node; }
+Node& threshold_parameter(const Node& threshold) { return *threshold.inputs()[kMin].node; }
 
 std::vector<std::string> prune_inputs(Graph& graph, const std::vector<std::string>& target) {
   std::vector<std::string> names;
@@ -113,7 +113,8 @@ PassDef prune_inputs_pass() {
             const std::vector<std::string> names = prune_inputs(graph, target);
             const std::vector<float> value = {static_cast<float>(least)};
             for (const std::string& name : names)
-              parameters.set(least_of(*graph.find(name)).name(), Tensor::of<float>({}, value));
+              parameters.set(threshold_parameter(*graph.find(name)).name(),
+                             Tensor::of<float>({}, value));
             return !names.empty();
           }};
 }
@@ -121,7 +122,7 @@ PassDef prune_inputs_pass() {
 bool remove_thresholds(Graph& graph) {
   const std::vector<Node*> nodes = input_thresholds(graph);
   for (Node* node : nodes) {
-    Node& least = least_of(*node);
+    Node& least = threshold_parameter(*node);
     graph.replace_uses({node, 0}, node->inputs()[kRead]);
     graph.erase(*node);
     if (least.users().empty() && !graph.is_output(least)) graph.erase(least);

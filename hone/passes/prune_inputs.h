@@ -15,7 +15,7 @@ namespace hone {
 inline constexpr std::string_view kThreshold = "threshold";
 bool is_threshold(const Node& node);
 /// Returns the parameter that it compares magnitudes with.
-Node& least_of(const Node& threshold);
+Node& threshold_parameter(const Node& threshold);
 
 /// Inserts a threshold before the inputs of the products that the targets match, as in `PruneOptions::target`.
 /// Products that read one value share a threshold, which is named after the first and thus belongs to its layer. It

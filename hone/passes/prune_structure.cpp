@@ -19,22 +19,21 @@ UnitKind unit_kind(std::string_view name) {
 }
 
 // Rejects quantized models and adapters, which depend on the shapes to change.
-void check_plain(const Graph& graph) {
-  user_check(
-      !has_quantizers(graph),
-      "the model is quantized, and formats know the shapes that would go; prune the model it "
-      "was made from, then quantize");
+void check_no_quantizers(const Graph& graph) {
+  user_check(!has_quantizers(graph),
+             "the model is quantized, and its formats depend on the shapes that pruning "
+             "changes; prune the original model, then quantize it");
   const std::vector<Adapter> found = adapters(graph);
   user_check(found.empty(),
-             "%{} has an adapter of low rank, which knows the shapes that would go; `hone lora "
-             "merge` first",
+             "%{} has a low-rank adapter, which depends on the shapes that pruning changes; "
+             "run `hone lora merge` first",
              found.empty() ? "" : found[0].linear->name());
 }
 
 UnitScores magnitudes(const ParameterStore& parameters, const std::string& method) {
   user_check(method != "first_order",
-             "method: first_order asks the loss on texts, which a pass does not read; `hone prune` "
-             "does");
+             "method: first_order needs the loss on examples, which a pass does not read; "
+             "use `hone prune`");
   user_check(method == "l1" || method == "l2", "method: expected l1 or l2, got '{}'", method);
   return [&parameters, power = method == "l1" ? 1 : 2](const UnitGroup& group) {
     return unit_magnitudes(group, parameters, power);
@@ -51,12 +50,12 @@ bool is_named(const UnitGroup& group, const std::vector<std::string>& globs) {
 
 bool prune_structure(Graph& graph, ParameterStore& parameters, const StructureOptions& options,
                      const UnitScores& scores) {
-  check_plain(graph);
+  check_no_quantizers(graph);
   std::vector<UnitGroup> groups;
   KeptUnits kept;
   for (const UnitKind kind : options.kinds) {
     std::vector<UnitGroup> found = unit_groups(graph, kind);
-    user_check(!found.empty(), "there are no {} in the graph that could go", to_string(kind));
+    user_check(!found.empty(), "the graph has no {} that can be removed", to_string(kind));
     std::erase_if(found, [&](const UnitGroup& group) { return is_named(group, options.freeze); });
     std::vector<std::vector<double>> of_kind;
     for (const UnitGroup& group : found) of_kind.push_back(scores(group));
@@ -73,14 +72,14 @@ StructureOptions structure_options(const Attributes& options) {
   for (const std::string& name : split(options.get<std::string>("structure"), ',')) {
     const UnitKind kind = unit_kind(trim(name));
     user_check(std::ranges::find(read.kinds, kind) == read.kinds.end(),
-               "structure: {} stands there twice", to_string(kind));
+               "structure: {} is given twice", to_string(kind));
     read.kinds.push_back(kind);
   }
   read.sparsity = options.get<double>("sparsity");
   read.method = options.get<std::string>("method");
   read.scope = with_context("scope", [&] {
     return static_cast<UnitScope>(
-        detail::value_of_word(options.get<std::string>("scope"), enum_words(UnitScope())));
+        detail::enum_value(options.get<std::string>("scope"), enum_names(UnitScope())));
   });
   if (const auto& freeze = options.get<std::string>("freeze"); !freeze.empty())
     read.freeze = split(freeze, ',');
@@ -95,7 +94,7 @@ std::string prune_structure_text(const StructureOptions& options) {
                         {{"structure", fmt::format("{}", fmt::join(kinds, ","))},
                          {"sparsity", options.sparsity},
                          {"method", options.method},
-                         {"scope", std::string(word_of(options.scope))},
+                         {"scope", std::string(enum_name(options.scope))},
                          {"freeze", fmt::format("{}", fmt::join(options.freeze, ","))}}});
 }
 

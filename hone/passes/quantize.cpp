@@ -30,10 +30,11 @@ Node& layer_called(const Graph& graph, const std::string& name) {
 void check_free(const Node& node, const LayerFormats& formats) {
   const auto refuse = [&](Operand operand, const Node& quantizer) {
     fail(
-        "%{}: its {} is {} already (%{}); leave it out, or start from what was not quantized yet{}",
+        "%{}: its {} is already {} (%{}); exclude it, or start from the unquantized "
+        "model{}",
         node.name(), to_string(operand), is_unpacked(quantizer) ? "packed" : "quantized",
         quantizer.name(),
-        is_unpacked(quantizer) ? " (`hone unpack` gives fp32 weights behind quantizers)" : "");
+        is_unpacked(quantizer) ? " (`hone unpack` restores fp32 weights with quantizers)" : "");
   };
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Node& read = *node.inputs()[i].node;
@@ -93,7 +94,7 @@ class Quantizers {
   explicit Quantizers(Graph& graph) : graph_(graph) {}
 
   /// Registers an existing quantizer, which comes before the nodes still to be visited.
-  void pass_by(Node& quantizer) {
+  void register_existing(Node& quantizer) {
     of_.try_emplace(
         {quantizer.inputs()[0], to_string(quantizer.attributes().get<Format>("format"))},
         Value{&quantizer, 0});
@@ -294,16 +295,16 @@ bool has_operand(const Node& node, Operand operand) {
   return false;
 }
 
-bool is_usual_layer(const Node& node) {
+bool is_default_layer(const Node& node) {
   return node.kind() == NodeKind::operation &&
-         std::ranges::find(kUsualLayers, node.op().name) != std::end(kUsualLayers);
+         std::ranges::find(kDefaultLayers, node.op().name) != std::end(kDefaultLayers);
 }
 
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
                               std::string_view op) {
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (op.empty() ? !is_usual_layer(*node) : !node->is(op)) continue;
+    if (op.empty() ? !is_default_layer(*node) : !node->is(op)) continue;
     plan.emplace_back(node->name(), present(*node, formats));
   }
   return plan;
@@ -317,7 +318,7 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
   bool changed = false;
   // Visits the graph's order, not the plan's, so that a shared value is quantized before its first reader.
   for (Node* const layer : graph.of_kind(NodeKind::operation)) {
-    if (is_quantizer(*layer)) quantizers.pass_by(*layer);
+    if (is_quantizer(*layer)) quantizers.register_existing(*layer);
     if (!formats_of.contains(layer)) continue;
     const LayerFormats& formats = *formats_of[layer];
     Node& node = *layer;
@@ -354,7 +355,7 @@ std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationP
   return texts;
 }
 
-QuantizationPlan standing_plan(const Graph& graph) {
+QuantizationPlan current_plan(const Graph& graph) {
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     if (is_quantizer(*node) || is_unpacked(*node)) continue;

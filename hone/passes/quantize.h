@@ -18,15 +18,15 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index);
 bool has_operand(const Node& node, Operand operand);
 
 /// The quantizing operation, and the operation that plans and recipes apply to by default.
-inline constexpr std::string_view kQuantizer = "quantize", kUsualLayer = "linear";
+inline constexpr std::string_view kQuantizer = "quantize", kDefaultLayer = "linear";
 bool is_quantizer(const Node& node);
 /// The operation that replaces the quantizer of a packed parameter (pack.h).
 inline constexpr std::string_view kUnpack = "unpack";
 bool is_unpacked(const Node& node);
 
 /// Operations that plans and recipes apply to unless they name others: linears and convolutions.
-inline constexpr std::string_view kUsualLayers[] = {kUsualLayer, "conv2d"};
-bool is_usual_layer(const Node& node);
+inline constexpr std::string_view kDefaultLayers[] = {kDefaultLayer, "conv2d"};
+bool is_default_layer(const Node& node);
 
 /// Returns the plan that assigns the same formats to every operation `op`, or if that is empty to every usual layer.
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
@@ -60,7 +60,7 @@ inline constexpr std::string_view kFloat = "fp32", kSimulated = "simulated", kPa
 std::string_view arithmetic_of(const Graph& graph);
 
 /// Returns the plan of the graph's quantizers and packed weights, in the graph's order.
-QuantizationPlan standing_plan(const Graph& graph);
+QuantizationPlan current_plan(const Graph& graph);
 
 /// Replaces every `quantize(x, …)` by `x` (packed weights stay) and removes the states that nothing else reads.
 /// Quantizers named in `kept` stay. Returns whether there was one.

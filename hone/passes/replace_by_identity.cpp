@@ -34,7 +34,7 @@ bool replace_by_identity(Graph& graph, const std::vector<std::string>& names) {
   for (const std::string& glob : names)
     for (Node* linear : linears_called(graph, glob)) {
       const Type &from = linear->inputs()[0].type(), &to = linear->types()[0];
-      user_check(from == to, "%{} makes {} of {}, so its input cannot stand in its place",
+      user_check(from == to, "%{} computes {} from {}, so its input cannot replace it",
                  linear->name(), to_string(to), to_string(from));
       if (std::ranges::find(linears, linear) == linears.end()) linears.push_back(linear);
     }

@@ -106,8 +106,8 @@ void change(ParameterStore& parameters, const std::string& name, Change&& change
   parameters.set(name, changed(tensor.on(cpu())).on(device));
 }
 
-void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
-                 std::span<const float> scales) {
+void insert_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
+                    std::span<const float> scales) {
   std::vector<float> inverse;
   for (const float scale : scales) inverse.push_back(1 / scale);
   const std::string name = group.value + std::string(kSmoothing);
@@ -126,7 +126,7 @@ void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& gr
     graph.set_input(*graph.find(linear), kInput, smoothed);
 }
 
-// Returns the products that `put_product` inserted.
+// Returns the products that `insert_product` inserted.
 std::vector<Node*> smoothed_products(const Graph& graph) {
   std::vector<Node*> products = graph.of_kind(NodeKind::operation);
   std::erase_if(products, [](const Node* node) {
@@ -142,7 +142,7 @@ bool reads_own_weight(const Node& reader, const Node& product) {
 }
 
 // Changes only the graph if `parameters` is null.
-bool take_products_out(Graph& graph, ParameterStore* parameters) {
+bool remove_smoothing_products(Graph& graph, ParameterStore* parameters) {
   bool changed = false;
   for (Node* product : smoothed_products(graph)) {
     const std::vector<Node*> readers = product->users();
@@ -199,14 +199,14 @@ void smooth(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
            [&](const Tensor& tensor) { return multiplied_columns(tensor, scales); });
   for (const std::string& name : group.rows)
     change(parameters, name, [&](const Tensor& tensor) { return divided_rows(tensor, scales); });
-  if (!group.free()) put_product(graph, parameters, group, scales);
+  if (!group.free()) insert_product(graph, parameters, group, scales);
 }
 
 bool unsmooth(Graph& graph, ParameterStore& parameters) {
-  return take_products_out(graph, &parameters);
+  return remove_smoothing_products(graph, &parameters);
 }
 
-bool unsmooth(Graph& graph) { return take_products_out(graph, nullptr); }
+bool unsmooth(Graph& graph) { return remove_smoothing_products(graph, nullptr); }
 
 std::vector<std::string> smoothed_linears(const Graph& graph) {
   std::vector<std::string> names;

@@ -6,9 +6,8 @@ bool smooth_labels(Graph& graph, double factor) {
   user_check(factor >= 0 && factor < 1, "`label_smoothing_factor` must be within [0, 1), got {}",
              factor);
   const Value loss = graph.output("loss");
-  user_check(
-      loss && loss.node->is("cross_entropy"),
-      "labels are smoothed where the loss is a cross entropy of classes; this graph has none");
+  user_check(loss && loss.node->is("cross_entropy"),
+             "label smoothing needs a cross-entropy loss over classes; this graph has none");
   if (factor == 0) return false;
   const Value logits = loss.node->inputs()[0], labels = loss.node->inputs()[1];
   const std::string name = loss.node->name();

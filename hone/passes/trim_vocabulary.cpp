@@ -20,8 +20,8 @@ void check_padding(const Graph& graph, std::int64_t rows) {
     const Attribute* padding = user->attributes().find("padding");
     if (padding == nullptr || !std::holds_alternative<std::int64_t>(*padding)) continue;
     user_check(std::get<std::int64_t>(*padding) < rows,
-               "rows: %{} has padding in row {}, which would go with {} rows", user->name(),
-               std::get<std::int64_t>(*padding), rows);
+               "rows: %{} has padding in row {}, which is not among the first {} rows",
+               user->name(), std::get<std::int64_t>(*padding), rows);
   }
 }
 
@@ -37,13 +37,13 @@ std::vector<Node*> token_tables(const Graph& graph) {
       if (operand_role(*user, i) != OperandRole::weight) continue;
       Node* table = parameter_of(user->inputs()[i]);
       user_check(table != nullptr,
-                 "%{}: it reads its table through %{}; trim the vocabulary of the model before "
-                 "that was put there",
+                 "%{}: it reads its table through %{}; trim the vocabulary of the model without "
+                 "that operation",
                  user->name(), user->inputs()[i].node->name());
       if (std::ranges::find(tables, table) == tables.end()) tables.push_back(table);
     }
   }
-  user_check(!tables.empty(), "no table of weights is looked up by '{}'", kTokens);
+  user_check(!tables.empty(), "no embedding table is indexed by '{}'", kTokens);
   return tables;
 }
 

@@ -31,7 +31,7 @@ void note_extents(Node& node, std::size_t axis, std::int64_t count, bool element
 }
 
 // Returns the input of an element-wise operation, or with `rows` a row-wise one, that has the type of its output.
-std::optional<Value> worked_on(const Node& node, bool rows = false) {
+std::optional<Value> elementwise_input(const Node& node, bool rows = false) {
   if (node.kind() != NodeKind::operation || node.types().size() != 1) return std::nullopt;
   if (node.trait() != Trait::element_wise && !(rows && node.trait() == Trait::row_reduction))
     return std::nullopt;
@@ -49,13 +49,13 @@ void check_own_parameters(const Node& linear) {
     const Node& read = *linear.inputs()[i].node;
     if (read.kind() != NodeKind::parameter)
       fail(
-          "%{}: it reads its weight through %{}{}, so its rows cannot go; start from the model "
-          "before that was put there",
+          "%{}: it reads its weight through %{}{}, so its rows cannot be removed; start "
+          "from the model without that operation",
           linear.name(), read.name(),
           read.kind() == NodeKind::operation ? fmt::format(" ({})", read.op().name) : "");
     user_check(read.users().size() == 1,
-               "%{}: {} is read by another operation too, so its rows cannot go", linear.name(),
-               read.name());
+               "%{}: {} is also read by another operation, so its rows cannot be removed",
+               linear.name(), read.name());
   }
 }
 
@@ -73,7 +73,7 @@ std::optional<Split> split_of(const Graph& graph, Value value) {
     return std::nullopt;
   Value from = node->inputs()[0];
   while (!is_linear(*from.node)) {
-    const std::optional<Value> before = worked_on(*from.node);
+    const std::optional<Value> before = elementwise_input(*from.node);
     if (!before || !has_one_reader(graph, *from.node)) return std::nullopt;
     from = *before;
   }
@@ -86,7 +86,7 @@ struct Joined {
   Node* join;
   Node* linear;
 };
-std::optional<Joined> join_behind(const Graph& graph, const Node& context) {
+std::optional<Joined> find_join_after(const Graph& graph, const Node& context) {
   const Node* last = &context;
   Node* next = has_one_reader(graph, *last) ? last->users()[0] : nullptr;
   if (next != nullptr && next->is("transpose") && has_one_reader(graph, *next))
@@ -96,7 +96,7 @@ std::optional<Joined> join_behind(const Graph& graph, const Node& context) {
     return std::nullopt;
   Node* reader = next->users()[0];
   while (!is_linear(*reader)) {
-    if (!worked_on(*reader) || !has_one_reader(graph, *reader)) return std::nullopt;
+    if (!elementwise_input(*reader) || !has_one_reader(graph, *reader)) return std::nullopt;
     reader = reader->users()[0];
   }
   return Joined{next, reader};
@@ -112,15 +112,15 @@ std::optional<UnitGroup> heads_of(const Graph& graph, Node& context) {
     if (!context.is("matmul") || context.types()[0].rank() != 4) return std::nullopt;
     const std::int64_t heads = context.types()[0].dim(1).size;
     Value scores = context.inputs()[0];
-    for (; !scores.node->is("matmul"); scores = *worked_on(*scores.node, /*rows=*/true)) {
-      if (!worked_on(*scores.node, /*rows=*/true) || !has_one_reader(graph, *scores.node))
+    for (; !scores.node->is("matmul"); scores = *elementwise_input(*scores.node, /*rows=*/true)) {
+      if (!elementwise_input(*scores.node, /*rows=*/true) || !has_one_reader(graph, *scores.node))
         return std::nullopt;
       note_extents(*scores.node, 1, heads, /*elements=*/false, group.extents);
     }
     if (!has_one_reader(graph, *scores.node)) return std::nullopt;
     sources = {scores.node->inputs()[0], scores.node->inputs()[1], context.inputs()[1]};
   }
-  const std::optional<Joined> joined = join_behind(graph, context);
+  const std::optional<Joined> joined = find_join_after(graph, context);
   if (!joined) return std::nullopt;
   for (const Value& source : sources) {
     const std::optional<Split> split = split_of(graph, source);
@@ -141,7 +141,7 @@ bool is_added_to(const Graph& graph, const Node& reader, Value skipped) {
   while (has_one_reader(graph, *node)) {
     const Node* user = node->users()[0];
     if (user->is("add")) return std::ranges::find(user->inputs(), skipped) != user->inputs().end();
-    if (!worked_on(*user)) return false;
+    if (!elementwise_input(*user)) return false;
     node = user;
   }
   return false;
@@ -156,7 +156,7 @@ std::optional<UnitGroup> neurons_of(const Graph& graph, Node& maker) {
     if (!has_one_reader(graph, *node)) return std::nullopt;
     node = node->users()[0];
     if (is_linear(*node)) break;
-    if (!worked_on(*node)) return std::nullopt;
+    if (!elementwise_input(*node)) return std::nullopt;
     note_extents(*node, 2, group.count, /*elements=*/true, group.extents);
   }
   group.reader = node;
@@ -217,8 +217,8 @@ void keep_in(const UnitGroup& group, const std::vector<std::int64_t>& kept, Grap
 
 std::string_view to_string(UnitKind kind) { return kind == UnitKind::heads ? "heads" : "neurons"; }
 
-std::span<const EnumWord> enum_words(UnitScope) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(UnitScope::local), "local"},
+std::span<const EnumName> enum_names(UnitScope) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(UnitScope::local), "local"},
                                         {static_cast<int>(UnitScope::global), "global"}};
   return kWords;
 }

@@ -60,7 +60,7 @@ enum class UnitScope {
   local,  ///< within a group: all groups lose the same share
   global  ///< across all groups
 };
-std::span<const EnumWord> enum_words(UnitScope);
+std::span<const EnumName> enum_names(UnitScope);
 
 /// Removes the share `sparsity` in [0, 1) of units with the lowest scores, rounded to the nearest number, the first
 /// ones among equals; keeps at least one per group. Throws `UserError` for any other share.

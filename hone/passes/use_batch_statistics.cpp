@@ -11,8 +11,8 @@ bool use_batch_statistics(Graph& graph) {
     for (const int statistic : {1, 2}) {
       const Value running = norm->input(static_cast<std::size_t>(statistic) + 2);
       user_check(running.node->kind() == NodeKind::parameter,
-                 "%{}: mean and variance of a batch norm that is trained must be parameters, where "
-                 "training keeps what it finds; %{} is none",
+                 "%{}: mean and variance of a batch norm that is trained must be parameters, "
+                 "which training updates; %{} is not a parameter",
                  norm->name(), running.node->name());
       graph.add("moving_average", {running, training.result(statistic)},
                 {{"momentum", *norm->attributes().find("momentum")}},

@@ -52,7 +52,7 @@ struct PageFigure {
 struct ChangedText {
   std::string text;
   std::string label;      ///< the target
-  std::string parent;     ///< the baseline's prediction
+  std::string baseline;   ///< the baseline's prediction
   std::string candidate;  ///< the compressed model's
 };
 

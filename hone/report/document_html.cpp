@@ -127,7 +127,7 @@ std::string breakable(std::string_view text, std::size_t longest = 0) {
     end = std::min(text.find(' ', begin), text.size());
     const std::string_view word = text.substr(begin, end - begin);
     html += word.size() > longest ? breakable_word(word) : html_text(word);
-    if (end < text.size()) html += is_within_figure(text, end) ? "\u00A0" : " ";
+    if (end < text.size()) html += is_within_number(text, end) ? "\u00A0" : " ";
   }
   return html;
 }
@@ -259,15 +259,15 @@ class PageWriter {
   void operator()(const ChangedTexts& block) {
     add("<ol class=\"changed\">\n");
     for (const ChangedText& row : block.rows) {
-      const bool better = row.candidate == row.label, worse = row.parent == row.label;
+      const bool better = row.candidate == row.label, worse = row.baseline == row.label;
       add("<li><p><b>{} → {}</b> <span class=\"{}\">{}</span>; the label is {}</p>"
           "<blockquote>{}</blockquote></li>\n",
-          html_text(row.parent), html_text(row.candidate),
+          html_text(row.baseline), html_text(row.candidate),
           better  ? "better"
           : worse ? "worse"
                   : "wrong",
-          better  ? "now right"
-          : worse ? "now wrong"
+          better  ? "wrong → correct"
+          : worse ? "correct → wrong"
                   : "wrong before and after",
           html_text(row.label), html_text(row.text));
     }

@@ -82,7 +82,7 @@ struct MarkdownWriter {
   void operator()(const ChangedTexts& block) {
     std::string lines;
     for (const ChangedText& row : block.rows)
-      lines += fmt::format("- **{} → {}** (label: {}): {}\n", escaped(row.parent),
+      lines += fmt::format("- **{} → {}** (label: {}): {}\n", escaped(row.baseline),
                            escaped(row.candidate), escaped(row.label), escaped(row.text));
     add(lines);
   }

@@ -16,7 +16,7 @@ struct TextWriter {
   std::string text = {};
 
   void operator()(const Paragraph& block) { add(block.text + "\n"); }
-  // A command is indented: `fitted` breaks only indented lines so that a shell reads them as one.
+  // A command is indented: `wrapped_text` breaks only indented lines so that a shell reads them as one.
   void operator()(const Preformatted& block) {
     const std::string indent = block.text.starts_with("hone ") ? "  " : "";
     add(indent + block.text + (block.text.ends_with('\n') ? "" : "\n"));
@@ -50,7 +50,7 @@ constexpr std::size_t kShownCharacters = 100;
 Table table_of(const ChangedTexts& changed) {
   Table table({{"predictions", "Predictions"}, {"label", "Label"}, {"text", "Text"}});
   for (const ChangedText& row : changed.rows)
-    table.add_row({fmt::format("{} → {}", row.parent, row.candidate), row.label,
+    table.add_row({fmt::format("{} → {}", row.baseline, row.candidate), row.label,
                    one_line(row.text, kShownCharacters)});
   return table;
 }

@@ -21,7 +21,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 // Gives labels of references a halo, so that they are legible on top of a curve.
 std::string with_halos(std::string svg) {
   constexpr std::string_view kFill = "fill=\"rgb(102,102,102)\" font-family";
-  static_assert(kReferenceColour.light == "#666666" && kGroundColour.light == "#FFFFFF");
+  static_assert(kReferenceColour.light == "#666666" && kBackgroundColour.light == "#FFFFFF");
   return replaced(std::move(svg), fmt::format("stroke=\"none\" {}", kFill),
                   fmt::format("stroke=\"#FFFFFF\" stroke-width=\"3\" stroke-linejoin=\"round\" "
                               "paint-order=\"stroke\" {}",

@@ -89,8 +89,8 @@ std::vector<Tick> logarithmic_ticks(Range range, int count) {
     }
   }
   // If the range contains hardly any of these, uses round values like a linear axis.
-  constexpr std::size_t kFewest = 3;
-  return ticks.size() < kFewest ? linear_ticks(range, count) : ticks;
+  constexpr std::size_t kMin = 3;
+  return ticks.size() < kMin ? linear_ticks(range, count) : ticks;
 }
 
 bool is_whole_number(double value) { return value == std::floor(value); }

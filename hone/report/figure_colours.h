@@ -10,8 +10,8 @@ struct FigureColour {
   std::string_view dark;
 };
 
-inline constexpr FigureColour kGroundColour = {"#FFFFFF", "#1E2126"};
-inline constexpr FigureColour kInkColour = {"#333333", "#D6D5D2"};
+inline constexpr FigureColour kBackgroundColour = {"#FFFFFF", "#1E2126"};
+inline constexpr FigureColour kTextColour = {"#333333", "#D6D5D2"};
 inline constexpr FigureColour kTitleColour = {"#111111", "#F0EFEC"};
 inline constexpr FigureColour kAxisColour = {"#777777", "#8E939C"};
 inline constexpr FigureColour kGridColour = {"#E6E6E6", "#343940"};

@@ -150,7 +150,7 @@ std::vector<Box> covered_boxes(const Panel& panel, const PanelLayout& layout) {
 }
 
 // Returns boxes for a text of this size next to a marker, the most usual first.
-std::vector<Box> boxes_beside(Pixel marker, double width, double height) {
+std::vector<Box> label_boxes(Pixel marker, double width, double height) {
   const double gap = kMarker / 2 + 3;
   std::vector<Box> boxes;
   const auto add = [&](double left, double middle) {
@@ -237,8 +237,7 @@ std::vector<PointName> place_names(const Panel& panel, const PanelLayout& layout
       const Pixel at{layout.pixel_x(layout.places[i][j].x), layout.pixel_y(layout.places[i][j].y)};
       if (name.empty() || !std::isfinite(at.x + at.y)) continue;
       if (series.draw != Draw::bars && written.contains(name)) continue;
-      const std::vector<Box> boxes =
-          boxes_beside(at, text_width(name, kNameSize), 1.25 * kNameSize);
+      const std::vector<Box> boxes = label_boxes(at, text_width(name, kNameSize), 1.25 * kNameSize);
       const auto box = std::ranges::find_if(boxes, is_free);
       if (box == boxes.end()) continue;
       covered.push_back(*box);

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kMostOfALine = 400;
 
-bool says_more(const Point& point) { return !point.name.empty() || !point.detail.empty(); }
+bool has_description(const Point& point) { return !point.name.empty() || !point.detail.empty(); }
 
 // Returns n to describe every n-th point of a series; 0: none.
 std::size_t interval_of(const Series& series) {
   const std::size_t points = series.points.size();
   const bool all_marked =
       series.draw == Draw::curve || series.draw == Draw::points || series.draw == Draw::bars;
-  if (all_marked || std::ranges::any_of(series.points, says_more)) return 1;
+  if (all_marked || std::ranges::any_of(series.points, has_description)) return 1;
   if (series.draw == Draw::faint || series.draw == Draw::edge) return 0;
   return (points + kMostOfALine - 1) / kMostOfALine;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr int kMarkers[] = {7, 5, 9, 13, 11, 15, 6, 4, 8, 12, 10, 14};
 static_assert(std::size(kMarkers) == std::size(kSeriesColours));
 constexpr std::size_t kMarkersOnLine = 7;
-constexpr std::string_view kInk = kInkColour.light;
+constexpr std::string_view kInk = kTextColour.light;
 constexpr std::string_view kTitleInk = kTitleColour.light;
 constexpr std::string_view kAxisInk = kAxisColour.light;
 constexpr std::string_view kGridInk = kGridColour.light;

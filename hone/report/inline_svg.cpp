@@ -23,9 +23,9 @@ struct NamedColour {
 };
 
 std::vector<NamedColour> named_colours() {
-  std::vector<NamedColour> colours = {{"ground", kGroundColour}, {"ink", kInkColour},
-                                      {"title", kTitleColour},   {"axis", kAxisColour},
-                                      {"grid", kGridColour},     {"reference", kReferenceColour}};
+  std::vector<NamedColour> colours = {
+      {"ground", kBackgroundColour}, {"ink", kTextColour},  {"title", kTitleColour},
+      {"axis", kAxisColour},         {"grid", kGridColour}, {"reference", kReferenceColour}};
   for (std::size_t i = 0; i < std::size(kSeriesColours); ++i)
     colours.push_back({fmt::format("series-{}", i + 1), kSeriesColours[i]});
   return colours;
@@ -345,7 +345,7 @@ std::string dark_svg(std::string_view svg) {
     result.append(rest, (*it)[0].first);
     rest = (*it)[0].second;
     const std::string text = (*it)[0];
-    const std::string light = text == "black" ? std::string(kInkColour.light) : hexadecimal(text);
+    const std::string light = text == "black" ? std::string(kTextColour.light) : hexadecimal(text);
     const auto found = std::ranges::find_if(
         known, [&](const NamedColour& row) { return row.colour.light == light; });
     result += found == known.end() ? text : std::string(found->colour.dark);

@@ -98,7 +98,7 @@ constexpr std::string_view kPointing = R"js(
     svg.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") hide(); });
     svg.setAttribute("tabindex", 0);
     svg.setAttribute("role", "group");
-    svg.setAttribute("aria-description", "Arrow keys go from point to point.");
+    svg.setAttribute("aria-description", "Use the arrow keys to move from point to point.");
     svg.addEventListener("focus", () => { if (svg.matches(":focus-visible")) show(at ?? known()[0]); });
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", event => {

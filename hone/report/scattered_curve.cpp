@@ -42,7 +42,7 @@ ThinnedPoints thinned(const std::vector<Point>& points, std::size_t most) {
   return result;
 }
 
-std::vector<Series> scattered_curve(const std::string& label, const std::vector<Point>& points) {
+std::vector<Series> smoothed_curve(const std::string& label, const std::vector<Point>& points) {
   if (reach_of(points.size()) == 0) return {{.label = label, .points = points, .draw = Draw::line}};
   return {{.label = label, .points = points, .draw = Draw::faint},
           {.label = label, .points = smoothed(points), .draw = Draw::line}};

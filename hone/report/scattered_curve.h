@@ -17,6 +17,6 @@ ThinnedPoints thinned(const std::vector<Point>& points, std::size_t most);
 
 /// Returns the points as a faint line and, in the same color, the line of their moving averages over a twentieth of all
 /// points, or up to nine if there are few. Fewer than eight are not smoothed: one line.
-std::vector<Series> scattered_curve(const std::string& label, const std::vector<Point>& points);
+std::vector<Series> smoothed_curve(const std::string& label, const std::vector<Point>& points);
 
 }  // namespace hone

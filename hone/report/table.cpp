@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMostCharacters = 500;  // of a text: names may come from untrusted files
+constexpr std::size_t kMaxCharacters = 500;  // of a text: names may come from untrusted files
 constexpr std::string_view kAbsent = "–";
 
 template <typename... Cases>
@@ -98,7 +98,7 @@ void ColumnForm::add(const Cell& cell) {
 std::string display(const Cell& cell, const ColumnForm& form) {
   return std::visit(
       Match{[](Absent) { return std::string(kAbsent); },
-            [](const std::string& text) { return shown_name(text, kMostCharacters); },
+            [](const std::string& text) { return shown_name(text, kMaxCharacters); },
             [](std::int64_t value) { return grouped(value); },
             [&](const Real& real) {
               const bool whole = real.may_be_whole && !form.all_decimals;

@@ -120,7 +120,7 @@ bool shorten(TextColumn& column, std::size_t width) {
 // Whether the column is prose that needs few lines.
 bool is_broken(const TextColumn& column) {
   return column.prose && std::ranges::all_of(column.cells, [&](const Piece& cell) {
-           return broken_line(cell.text, column.width).size() <= kMostOfProse;
+           return wrapped_line(cell.text, column.width).size() <= kMostOfProse;
          });
 }
 
@@ -185,7 +185,7 @@ std::string row_lines(const TextColumns& columns, std::size_t row, const TextSty
   std::size_t lines = 1;
   for (const TextColumn& column : columns) {
     const std::string& text = column.cells[row].text;
-    cells.push_back(column.prose ? broken_line(text, column.width) : std::vector{text});
+    cells.push_back(column.prose ? wrapped_line(text, column.width) : std::vector{text});
     lines = std::max(lines, cells.back().size());
   }
   std::string text;
@@ -221,7 +221,7 @@ bool is_of_words(const TextColumn& column) {
 // Returns the name of a row on lines of its own, each as wide as the terminal.
 std::string name_lines(const Piece& name, const TextStyle& style) {
   std::string text;
-  for (const std::string& line : broken_line(name.text, style.columns))
+  for (const std::string& line : wrapped_line(name.text, style.columns))
     text += toned(shortened(line, style.columns), name.tone, style) + "\n";
   return text;
 }
@@ -245,7 +245,8 @@ std::string under_names(const TextColumn& names, const std::vector<TextColumns>&
 
 std::size_t widest_word(std::string_view text) {
   std::size_t width = 0;
-  for (const std::string& word : broken_line(text, 1)) width = std::max(width, display_width(word));
+  for (const std::string& word : wrapped_line(text, 1))
+    width = std::max(width, display_width(word));
   return width;
 }
 
@@ -278,7 +279,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
         start = std::string(below, ' ');
       }
       const std::size_t used = beside ? before : below, room = room_after(used);
-      for (const std::string& line : broken_line(cell.text, room)) {
+      for (const std::string& line : wrapped_line(cell.text, room)) {
         text += start + toned(shortened(line, room), cell.tone, style) + "\n";
         start = std::string(used, ' ');
       }

@@ -92,7 +92,7 @@ std::vector<Word> words_of(std::string_view line, bool shell) {
     if (shell && c == '\'') quoted = !quoted;
     const bool is_inside =
         shell ? quoted || (!after_space && is_before_value(line, i, words.back().text))
-              : is_within_figure(line, i);
+              : is_within_number(line, i);
     if (c == ' ' && !is_inside) {
       space += c;
       after_space = true;
@@ -184,7 +184,7 @@ std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::s
   return std::nullopt;
 }
 
-bool is_within_figure(std::string_view text, std::size_t space) {
+bool is_within_number(std::string_view text, std::size_t space) {
   const std::string_view before = text.substr(0, space), after = text.substr(space + 1);
   const auto digit = [](std::string_view of, std::size_t at) {
     return at < of.size() && '0' <= of[at] && of[at] <= '9';
@@ -197,14 +197,14 @@ bool is_within_figure(std::string_view text, std::size_t space) {
   return (word("n") && after.starts_with("= ")) || (word("n =") && digit(after, 0));
 }
 
-std::vector<std::string> broken_line(std::string_view line, std::size_t columns) {
+std::vector<std::string> wrapped_line(std::string_view line, std::size_t columns) {
   return broken(line, columns, leading_spaces(line), "");
 }
 
 std::string stacked(const std::vector<std::string>& parts, std::size_t columns) {
   std::string text, line;
   const auto end_line = [&] {
-    for (const std::string& piece : broken_line(line, columns))
+    for (const std::string& piece : wrapped_line(line, columns))
       text += (text.empty() ? "" : "\n") + piece;
     line = "  ";
   };
@@ -218,7 +218,7 @@ std::string stacked(const std::vector<std::string>& parts, std::size_t columns) 
   return text;
 }
 
-std::string fitted(std::string_view text, std::size_t columns) {
+std::string wrapped_text(std::string_view text, std::size_t columns) {
   std::string result;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -42,18 +42,18 @@ std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::s
                                                         std::size_t columns);
 
 /// Whether the space at this position belongs to a number, so that no line may end there: "4,000", "62.5%", "n = 36".
-bool is_within_figure(std::string_view text, std::size_t space);
+bool is_within_number(std::string_view text, std::size_t space);
 
 /// Breaks a line at spaces, but not within numbers, so that no line is wider than `columns`, except for longer words.
 /// Further lines begin with as many spaces as the first one. `columns` 0: returns the line itself.
-std::vector<std::string> broken_line(std::string_view line, std::size_t columns);
+std::vector<std::string> wrapped_line(std::string_view line, std::size_t columns);
 
 /// Joins the parts with two spaces, on as many lines as necessary; further lines are indented. Breaks a part only if it
 /// is wider than a line. `columns` 0: one line.
 std::string stacked(const std::vector<std::string>& parts, std::size_t columns);
 
-/// Breaks each line of a text like `broken_line`. A command ("  hone train …") is broken so that a shell reads it as
+/// Breaks each line of a text like `wrapped_line`. A command ("  hone train …") is broken so that a shell reads it as
 /// one: with a backslash at the end of its lines, and not within quotes or between an option and its value.
-std::string fitted(std::string_view text, std::size_t columns);
+std::string wrapped_text(std::string_view text, std::size_t columns);
 
 }  // namespace hone

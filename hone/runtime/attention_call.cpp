@@ -43,7 +43,7 @@ AttentionCall::AttentionCall(const Call& call, std::size_t operands) {
   }
   if (!drops) return;
   const Sizes weights = {shape.batch, shape.heads, shape.queries, shape.keys};
-  is_right = is_right && fits_limits(call, weights);
+  is_valid = is_valid && fits_limits(call, weights);
   dropout = weight_dropout(call, weights, operands);
 }
 
@@ -54,12 +54,12 @@ void AttentionCall::take_runs(const Call& call, std::size_t texts_at) {
   shape.batch = call.input(texts_at).count();
   std::int64_t next = 0, longest = 0;
   for (std::int64_t b = 0; b < shape.batch; ++b) {
-    is_right = is_right && runs.begins[b] == next && runs.lengths[b] >= 1;
+    is_valid = is_valid && runs.begins[b] == next && runs.lengths[b] >= 1;
     next += runs.lengths[b];
     longest = std::max(longest, runs.lengths[b]);
   }
   const bool has_rest = call.attributes.get<bool>("rest");
-  is_right = is_right && (has_rest ? next <= k.size(1) : next == k.size(1));
+  is_valid = is_valid && (has_rest ? next <= k.size(1) : next == k.size(1));
   shape.keys = longest;
   if (runs.queries) shape.queries = longest;
 }

@@ -13,7 +13,7 @@ struct AttentionCall {
   kernels::KeyMask mask = {};
   kernels::WeightDropout dropout = {};
   kernels::TextRuns runs = {};
-  bool is_right = true;  ///< if false, the reference reports the error
+  bool is_valid = true;  ///< if false, the reference reports the error
 
   AttentionCall(const Call& call, std::size_t operands);
 

@@ -16,7 +16,7 @@ kernels::Heads heads_of_output(Call& call, std::size_t index) {
 
 void attention(Call& call) {
   const AttentionCall c(call, 3);
-  if (!c.is_right) return call.op.reference(call);
+  if (!c.is_valid) return call.op.reference(call);
   clear_rest(call);
   kernels::attention(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
                      heads_of(call, 2), c.mask, heads_of_output(call, 0), c.dropout, c.runs);
@@ -24,7 +24,7 @@ void attention(Call& call) {
 
 void attention_gradient(Call& call) {
   const AttentionCall c(call, 4);
-  if (!c.is_right) return call.op.reference(call);
+  if (!c.is_valid) return call.op.reference(call);
   clear_rest(call);
   kernels::attention_gradient(call.pool(), c.shape, c.scale, heads_of(call, 0), heads_of(call, 1),
                               heads_of(call, 2), c.mask, heads_of(call, 3),

@@ -241,8 +241,7 @@ void gelu_gradient(Call& call) {
 }
 
 std::string_view of_one_shape(const CallSite& site) {
-  return site.inputs[0].shape == site.inputs[1].shape ? all_bf16(site)
-                                                      : "an operand is stretched over the other";
+  return site.inputs[0].shape == site.inputs[1].shape ? all_bf16(site) : "one operand is broadcast";
 }
 
 void add(Call& call) {
@@ -261,9 +260,9 @@ void scale(Call& call) {
                });
 }
 
-std::string_view rows_say_where_they_stand(const CallSite& site) {
+std::string_view has_row_places(const CallSite& site) {
   if (!is_bf16(site.inputs[0])) return "values are not bf16";
-  return site.inputs.size() > 2 ? "" : "rows do not say where they stand";
+  return site.inputs.size() > 2 ? "" : "rows have no places";
 }
 
 void dropout(Call& call) {
@@ -364,7 +363,7 @@ std::string_view heads_are_bf16(const CallSite& site) {
 
 void attention(Call& call) {
   const AttentionCall c(call, 3);
-  if (!c.is_right) return run_reference(call);
+  if (!c.is_valid) return run_reference(call);
   clear_rest(call);
   const auto heads = [&](std::size_t index) {
     return heads_of_operand(call, index, bits_of(call.input(index)));
@@ -375,7 +374,7 @@ void attention(Call& call) {
 
 void attention_gradient(Call& call) {
   const AttentionCall c(call, 4);
-  if (!c.is_right) return run_reference(call);
+  if (!c.is_valid) return run_reference(call);
   clear_rest(call);
   const auto heads = [&](std::size_t index) {
     return heads_of_operand(call, index, bits_of(call.input(index)));
@@ -405,7 +404,7 @@ KernelTable bf16_kernels() {
        bf16::packed_weight, bf16::linear_workspace, kPairs},
       {"linear", "cpu", "gemm_bf16", bf16::all_bf16, bf16::linear, Layout::dense,
        bf16::packed_weight, bf16::linear_workspace, kPairs},
-      {"dropout", "cpu", "bf16", bf16::rows_say_where_they_stand, bf16::dropout},
+      {"dropout", "cpu", "bf16", bf16::has_row_places, bf16::dropout},
       {"gelu", "cpu", "bf16", bf16::all_bf16, bf16::gelu},
       {"gelu_gradient", "cpu", "bf16", bf16::all_bf16, bf16::gelu_gradient},
       {"layer_norm", "cpu", "bf16", bf16::values_are_bf16, bf16::layer_norm},

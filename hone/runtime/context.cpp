@@ -4,16 +4,16 @@
 
 namespace hone {
 
-void tell_notes(const Context& context, const std::vector<std::string>& notes) {
-  if (!context.say || context.progress.quiet) return;
-  for (const std::string& note : notes) context.say("note: " + note);
+void print_notes(const Context& context, const std::vector<std::string>& notes) {
+  if (!context.on_message || context.progress.quiet) return;
+  for (const std::string& note : notes) context.on_message("note: " + note);
 }
 
-void tell_warnings(const Context& context, const std::vector<std::string>& warnings) {
+void print_warnings(const Context& context, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
     if (warning.empty()) continue;
-    tell_warning(warning);
-    if (context.say) context.say("warning: " + warning);
+    report_warning(warning);
+    if (context.on_message) context.on_message("warning: " + warning);
   }
 }
 

@@ -14,18 +14,18 @@ namespace hone {
 
 /// Everything a job needs: the tables, the threads, the device, and the outputs for progress and messages.
 struct Context {
-  /// `plugins` are paths of shared libraries that extend the tables. `watch_of` returns the observer of the passes
+  /// `plugins` are paths of shared libraries that extend the tables. `make_watch` returns the observer of the passes
   /// then available. `choose_device` is called last. Throws `UserError` for a plugin that cannot be loaded.
   explicit Context(int threads, bool quiet = false, const std::vector<std::string>& plugins = {},
-                   const std::function<PassWatch(const PassTable&)>& watch_of = {},
-                   std::function<void(std::string_view)> say_to = {},
+                   const std::function<PassWatch(const PassTable&)>& make_watch = {},
+                   std::function<void(std::string_view)> message_sink = {},
                    const std::function<void(Context&)>& choose_device = {})
       : library(builtin_library()),
         pool(threads),
         progress(progress_on_stderr(quiet)),
-        say(std::move(say_to)) {
+        on_message(std::move(message_sink)) {
     for (const std::string& plugin : plugins) load_plugin(plugin, library);
-    if (watch_of) watch = watch_of(library.passes);
+    if (make_watch) watch = make_watch(library.passes);
     if (choose_device) choose_device(*this);
   }
 
@@ -33,7 +33,7 @@ struct Context {
   ThreadPool pool;
   ProgressOutput progress;
   /// Receives messages while a job runs, one or more lines at a time. Null: messages are dropped.
-  std::function<void(std::string_view)> say = {};
+  std::function<void(std::string_view)> on_message = {};
   PassWatch watch = {};
   Device* device = &cpu();  ///< graphs run there
   Executor executor = interpreted;
@@ -52,10 +52,10 @@ struct Context {
 };
 
 /// Prints "note: …", one line per note, unless the job is quiet.
-void tell_notes(const Context& context, const std::vector<std::string>& notes);
+void print_notes(const Context& context, const std::vector<std::string>& notes);
 
 /// Prints "warning: …", one line per nonempty warning. If this process is a stage of a pipeline, the pipeline
 /// receives them, too.
-void tell_warnings(const Context& context, const std::vector<std::string>& warnings);
+void print_warnings(const Context& context, const std::vector<std::string>& warnings);
 
 }  // namespace hone

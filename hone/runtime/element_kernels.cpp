@@ -24,7 +24,8 @@ template <void (*Kernel)(ThreadPool&, kernels::Extents, const kernels::Strided&,
                          const kernels::Strided&, float*)>
 void binary(Call& call) {
   const Sizes sizes = call.output_sizes();
-  const Sizes a = stretched(call.input(0), sizes), b = stretched(call.input(1), sizes);
+  const Sizes a = broadcast_operand_strides(call.input(0), sizes),
+              b = broadcast_operand_strides(call.input(1), sizes);
   const kernels::Strided x{floats(call, 0), a}, y{floats(call, 1), b};
   Kernel(call.pool(), sizes, x, y, call.output().data<float>());
 }

@@ -127,8 +127,8 @@ std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
 
 // Erases a node that the replacement made redundant.
 void erase_unread(Graph& graph, Node& node) {
-  const bool taken_on = is_unpacked(node) || is_quantizer(node);
-  if (taken_on && node.users().empty() && !graph.is_output(node)) graph.erase(node);
+  const bool is_handled = is_unpacked(node) || is_quantizer(node);
+  if (is_handled && node.users().empty() && !graph.is_output(node)) graph.erase(node);
 }
 
 }  // namespace

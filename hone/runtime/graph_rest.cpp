@@ -76,7 +76,7 @@ GraphRest rest_of(const Graph& variant, const ParameterStore& variant_parameters
       rest.parameters.set(node.name(),
                           (same ? base_parameters : variant_parameters).at(node.name()));
     } else {
-      HONE_ASSERT(both.has(node), "%{} comes after what reads it", node.name());
+      HONE_ASSERT(both.has(node), "%{} comes after a node that reads it", node.name());
       rest.shared.push_back(value_name(value));
       copy = rest.graph.add_input(rest.shared.back(), value.type());
     }
@@ -96,7 +96,7 @@ GraphRest rest_of(const Graph& variant, const ParameterStore& variant_parameters
   return rest;
 }
 
-Graph giving(const Graph& graph, const std::vector<std::string>& values) {
+Graph graph_of_values(const Graph& graph, const std::vector<std::string>& values) {
   Graph kept = graph;
   kept.clear_outputs();
   const std::set<std::string> wanted(values.begin(), values.end());

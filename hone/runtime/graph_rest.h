@@ -12,7 +12,7 @@ namespace hone {
 /// So computation common to a graph and its variants (a layer in another format, a pruned one) happens once.
 ///
 ///     GraphRest rest = rest_of(variant, variant_parameters, base, parameters);
-///     const Graph kept = giving(base, rest.shared);                    // the base, for these values alone
+///     const Graph kept = graph_of_values(base, rest.shared);                    // the base, for these values alone
 ///     NamedTensors values = session.executable(kept)->run(batch, parameters);
 ///     session.executable(rest.graph)->run(values, rest.parameters);    // the outputs of the variant
 struct GraphRest {
@@ -33,6 +33,6 @@ GraphRest rest_of(const Graph& variant, const ParameterStore& variant_parameters
                   const ParameterStore& base_parameters);
 
 /// Returns the graph that computes only these values, named as by `value_name`; they must exist.
-Graph giving(const Graph& graph, const std::vector<std::string>& values);
+Graph graph_of_values(const Graph& graph, const std::vector<std::string>& values);
 
 }  // namespace hone

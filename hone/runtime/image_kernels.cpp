@@ -60,11 +60,11 @@ Bindings one_image(const Type& images) {
 }
 
 std::string_view by_winograd(const CallSite& site) {
-  return kernels::winograd_refusal(shape_of(site, one_image(site.inputs[0])));
+  return kernels::winograd_unsupported_reason(shape_of(site, one_image(site.inputs[0])));
 }
 
 std::string_view input_gradient_by_winograd(const CallSite& site) {
-  return kernels::winograd_input_gradient_refusal(
+  return kernels::winograd_input_gradient_unsupported_reason(
       input_gradient_shape(site, one_image(site.outputs[0])));
 }
 
@@ -221,16 +221,16 @@ void global_average_pool_gradient(Call& call) {
 constexpr double kWinogradShare = 16.0 / 36;
 
 // A convolution with a constant weight, which is packed once.
-template <const Convolution& kWay>
+template <const Convolution& kImplementation>
 Kernel convolution(std::string_view op, void (*run)(Call&)) {
   return {.op = op,
           .device = "cpu",
           .name = "gemm",
           .accepts = every_image,
           .run = run,
-          .prepare = packed_convolution_weight<kWay>,
-          .workspace_bytes = convolution_workspace<kWay>,
-          .prepared_memory = packed_convolution_memory<kWay>};
+          .prepare = packed_convolution_weight<kImplementation>,
+          .workspace_bytes = convolution_workspace<kImplementation>,
+          .prepared_memory = packed_convolution_memory<kImplementation>};
 }
 
 Kernel winograd_convolution(std::string_view op, void (*run)(Call&)) {

@@ -39,7 +39,7 @@ bool suits(Layout layout, const Tensor& tensor) {
 
 // Copies a tensor without gaps; f32 on the CPU uses all threads.
 template <typename Allocate>
-Tensor made_dense(const Tensor& tensor, ThreadPool& pool, const Allocate& allocate) {
+Tensor dense_copy(const Tensor& tensor, ThreadPool& pool, const Allocate& allocate) {
   constexpr std::int64_t kMaxRank = 6;
   Tensor dense = allocate(tensor.dtype(), tensor.sizes());
   if (&tensor.device() != &cpu() || tensor.dtype() != DType::f32 || tensor.rank() > kMaxRank) {
@@ -94,7 +94,7 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   for (const Step& step : steps_) most_operands = std::max(most_operands, step.input_slots.size());
   operands_.resize(most_operands);
   dense_operands_.resize(most_operands);
-  none_dies_.assign(most_operands, 0);
+  no_input_dies_.assign(most_operands, 0);
   for (Step& step : steps_) {
     if (step.kernel == nullptr || step.kernel->prepare == nullptr || step.is_widened) continue;
     for (const Node* weight : constant_weights(*step.node, updated))
@@ -180,7 +180,7 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   for (const Node* node : updated_parameters_) parameters.writable(node->name());
   for (const auto& [node, slot, what] : parameters_) {
     const Tensor& tensor = parameters.at(node->name());
-    HONE_ASSERT(&tensor.device() == &device_, "parameter {} lives on {}, the graph runs on {}",
+    HONE_ASSERT(&tensor.device() == &device_, "parameter {} is on {}, the graph runs on {}",
                 node->name(), to_string(tensor.device()), to_string(device_));
     user_check(tensor.dtype() == node->types()[0].dtype, "{}: expected {}, got {}", what,
                to_string(node->types()[0]), info(tensor.dtype()).name);
@@ -235,7 +235,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   for (std::size_t i = 0; i < count; ++i) {
     inputs[i] = &slots_[step.input_slots[i]];
     if (kernel == nullptr || suits(kernel->layout, *inputs[i])) continue;
-    dense[i] = made_dense(*inputs[i], pool_, allocate);
+    dense[i] = dense_copy(*inputs[i], pool_, allocate);
     inputs[i] = &dense[i];
   }
   const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
@@ -243,7 +243,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   Call call{node.op(),
             node.attributes(),
             inputs,
-            kernel != nullptr ? step.input_dies : std::span(none_dies_).first(count),
+            kernel != nullptr ? step.input_dies : std::span(no_input_dies_).first(count),
             node.types(),
             outputs,
             bindings,

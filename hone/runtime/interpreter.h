@@ -56,7 +56,7 @@ class Interpreter final : public Executable {
     Preparation preparation;
   };
   /// An input or a parameter of a run.
-  struct Given {
+  struct RunInput {
     const Node* node;
     std::size_t slot;
     std::string what;  // for errors
@@ -73,7 +73,7 @@ class Interpreter final : public Executable {
   BufferPool buffers_;
   StoragePointer workspace_;         // shared by kernels; null: none needed
   std::vector<Bindings> ready_for_;  // extents that memory was reserved for
-  std::vector<Given> inputs_, parameters_;
+  std::vector<RunInput> inputs_, parameters_;
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;
@@ -84,7 +84,7 @@ class Interpreter final : public Executable {
   std::pmr::unsynchronized_pool_resource records_;  // of bindings
   std::vector<const Tensor*> operands_;
   std::vector<Tensor> dense_operands_;
-  std::vector<char> none_dies_;
+  std::vector<char> no_input_dies_;
 };
 
 /// Memory that a kernel keeps for the constant weights of one node.

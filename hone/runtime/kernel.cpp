@@ -8,8 +8,8 @@
 
 namespace hone {
 
-bool is_row_of(const Kernel& kernel, const OpDef& op) {
-  return kernel.op == op.name || (kernel.op == kEveryFormula && op.formula != nullptr);
+bool implements_op(const Kernel& kernel, const OpDef& op) {
+  return kernel.op == op.name || (kernel.op == kAnyFormula && op.formula != nullptr);
 }
 
 CallSite call_site(const Node& node) {
@@ -31,7 +31,7 @@ bool has_fast_kernel(std::string_view op, const Attributes& attributes,
 }
 
 const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device) {
-  const std::vector<KernelAnswer> answers = kernel_answers(kernels, site, device);
+  const std::vector<KernelCandidate> answers = kernel_candidates(kernels, site, device);
   return answers.empty() || !answers.back().refusal.empty() ? nullptr : answers.back().kernel;
 }
 
@@ -40,7 +40,7 @@ const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const De
   const Kernel* found = fast_kernel(kernels, site, device);
   if (found != nullptr || device.host_accessible()) return found;
   std::string refusals;
-  for (const KernelAnswer& answer : kernel_answers(kernels, site, device))
+  for (const KernelCandidate& answer : kernel_candidates(kernels, site, device))
     refusals += fmt::format("; {}: {}", answer.kernel->name, answer.refusal);
   fail("no kernel on {}{}", to_string(device), refusals);
 }

@@ -53,7 +53,7 @@ struct PreparedMemory {
 };
 
 /// The `Kernel::op` of a row that runs every operation defined by a formula (`OpDef::formula`).
-inline constexpr std::string_view kEveryFormula = "formulas";
+inline constexpr std::string_view kAnyFormula = "formulas";
 
 /// An implementation of an operation for one kind of device. The first row of an operation that accepts a node runs
 /// its calls. If no row does, the operation's reference kernel runs them, provided the host can access the memory.
@@ -93,7 +93,7 @@ struct Kernel {
 /// Rows of the same operation are ordered fastest first.
 using KernelTable = std::vector<Kernel>;
 
-bool is_row_of(const Kernel& kernel, const OpDef& op);
+bool implements_op(const Kernel& kernel, const OpDef& op);
 
 CallSite call_site(const Node& node);
 

@@ -38,11 +38,11 @@ std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site) {
   return kernel.accepts({site.op, site.attributes, widened(site.inputs), outputs});
 }
 
-std::vector<KernelAnswer> kernel_answers(const KernelTable& kernels, const CallSite& site,
-                                         const Device& device) {
-  std::vector<KernelAnswer> answers;
+std::vector<KernelCandidate> kernel_candidates(const KernelTable& kernels, const CallSite& site,
+                                               const Device& device) {
+  std::vector<KernelCandidate> answers;
   for (const Kernel& kernel : kernels) {
-    if (!is_row_of(kernel, site.op) || kernel.device != device.kind()) continue;
+    if (!implements_op(kernel, site.op) || kernel.device != device.kind()) continue;
     answers.push_back({&kernel, kernel_refusal(kernel, site)});
     if (answers.back().refusal.empty()) break;
   }

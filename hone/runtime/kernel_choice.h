@@ -18,14 +18,14 @@ bool computes_halves(std::string_view op, const KernelTable& kernels, const Devi
 std::string_view kernel_refusal(const Kernel& kernel, const CallSite& site);
 
 /// The answer of a row of the kernel table for a node.
-struct KernelAnswer {
+struct KernelCandidate {
   const Kernel* kernel = nullptr;
   std::string_view refusal;  ///< "": it accepts the node
 };
 
 /// Returns the answers of the rows of a node's operation on a device, in order, up to the first that accepts it. If
 /// none does, the reference remains, on a device that the host can access.
-std::vector<KernelAnswer> kernel_answers(const KernelTable& kernels, const CallSite& site,
-                                         const Device& device);
+std::vector<KernelCandidate> kernel_candidates(const KernelTable& kernels, const CallSite& site,
+                                               const Device& device);
 
 }  // namespace hone

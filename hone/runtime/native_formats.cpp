@@ -26,7 +26,7 @@ bool has_blocks_along_rows(const Format& format, std::int64_t rank) {
 }
 
 bool is_block_of_sums(std::int64_t block) {
-  return block % 16 == 0 && block <= kernels::kMostInt8Block;
+  return block % 16 == 0 && block <= kernels::kMaxInt8Block;
 }
 
 // Two or three values around 0.
@@ -81,12 +81,12 @@ bool fits_per_block(const CallSite& site) {
 }  // namespace
 
 std::string_view sums_of_codes(const CallSite& site) {
-  if (site.inputs[0].dtype != DType::u8) return "inputs are no codes";
-  if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
-    return "more columns than integers can sum up";
+  if (site.inputs[0].dtype != DType::u8) return "inputs are not codes";
+  if (weight_sizes(site.attributes)[1] > kernels::kMaxInt8Columns)
+    return "more columns than an integer sum can hold";
   const Format* output = output_format_of(site.attributes);
   if (output != nullptr && !is_calibrated_int(*output))
-    return "results are rounded at once to int with one scale that is known before";
+    return "results are rounded directly to int with one scale known in advance";
   return fits_per_row(site) || fits_per_block(site)
              ? ""
              : "no product of integers for these formats of weight and input";
@@ -110,14 +110,14 @@ std::string_view has_fast_codes(const CallSite& site) {
   const Format& format = format_of(site.attributes);
   const std::int64_t rank = site.inputs[0].rank();
   const bool fits = is_int_of_rows(format) || is_mxint_along_rows(format, rank);
-  return fits && site.inputs[0].dim(-1).size <= kernels::kMostInt8Columns
+  return fits && site.inputs[0].dim(-1).size <= kernels::kMaxInt8Columns
              ? ""
              : "products do not read codes of the format as bytes of rows";
 }
 
 // ---- inputs for weights
 
-std::string native_objection(const Format& weight, InputScales scales) {
+std::string native_unsupported_reason(const Format& weight, InputScales scales) {
   const bool calibrated = scales == InputScales::calibrated;
   if (is_symmetric_int(weight) || is_signs(weight)) return "";
   if (!is_bfloat16(weight) && integer_block(weight) == 0)
@@ -128,18 +128,18 @@ std::string native_objection(const Format& weight, InputScales scales) {
         to_string(weight));
   if (!calibrated) return "";
   return fmt::format(
-      "inputs of products with weights in {} {}; leave `static` out, or give weights in int "
+      "inputs of products with weights in {} {}; omit `static`, or use int weights "
       "without groups",
       to_string(weight),
       is_bfloat16(weight) ? "have no scales"
-                          : "take the scales of their blocks from their own values");
+                          : "compute the scales of their blocks from their own values");
 }
 
 Format native_input(const Format& weight, const FormatTable& formats, InputScales scales) {
-  const std::string objection = native_objection(weight, scales);
-  user_check(native_objection(weight).empty(),
-             "{}. Give one of these, or store the weights in few bits with inputs in fp32: `hone "
-             "quantize --weight_format '{}'`, then `hone pack`",
+  const std::string objection = native_unsupported_reason(weight, scales);
+  user_check(native_unsupported_reason(weight).empty(),
+             "{}. Use one of these, or store the weights in few bits with inputs in fp32: "
+             "`hone quantize --weight_format '{}'`, then `hone pack`",
              objection, to_string(weight));
   user_check(objection.empty(), "{}", objection);
   if (is_bfloat16(weight)) return weight;

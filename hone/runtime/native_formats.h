@@ -28,7 +28,8 @@ enum class InputScales : std::uint8_t {
 };
 
 /// Returns why no input format lets products compute with the codes of weights in `weight`; "" if there is one.
-std::string native_objection(const Format& weight, InputScales scales = InputScales::dynamic);
+std::string native_unsupported_reason(const Format& weight,
+                                      InputScales scales = InputScales::dynamic);
 
 /// Returns that format: for `int`, `int` per token and dynamic, or per tensor if scales are calibrated; for formats
 /// in blocks, and `int` in groups, `mxint` in blocks of the same size; for `bf16`, itself. The latter two have no

@@ -85,7 +85,7 @@ void set_integers(const PackedWeight& weight, Int8Weight& integers) {
 // Returns the integers to store sparsely if many are zero, of weights with a scale per row.
 SparseSource integers_of(const PackedWeight& weight, std::span<const Tensor* const> inputs) {
   return {weight.layout, *weight.units, inputs[kLinearCodes]->data<std::uint8_t>(),
-          kernels::kMostSparseInt8Blocks};
+          kernels::kMaxSparseInt8Blocks};
 }
 
 IntegerWeight prepare_integers(const Call& call) {
@@ -180,7 +180,7 @@ void binary_linear(Call& call) {
     const std::int64_t outputs = weight.sizes[0], columns = weight.sizes[1];
     const kernels::SignRows rows =
         kernels::sign_rows(row_count(x.sizes()), columns, call.workspace);
-    kernels::take_signs(call.pool(), x.data<float>(),
+    kernels::pack_signs(call.pool(), x.data<float>(),
                         input_format_of(call.attributes).is("scale", "row"), rows);
     kernels::sign_product(
         call.pool(), rows,

@@ -2,7 +2,7 @@
 
 namespace hone {
 
-Sizes stretched(const Tensor& operand, const Sizes& sizes) {
+Sizes broadcast_operand_strides(const Tensor& operand, const Sizes& sizes) {
   Sizes strides(sizes.size(), 0);
   const std::size_t skipped = sizes.size() - operand.sizes().size();
   for (std::size_t i = 0; i < operand.sizes().size(); ++i) {
@@ -12,8 +12,8 @@ Sizes stretched(const Tensor& operand, const Sizes& sizes) {
 }
 
 MatrixBatches matrix_batches(const Call& call) {
-  const Sizes sizes = call.output_sizes(), a = stretched(call.input(0), sizes),
-              b = stretched(call.input(1), sizes), y = contiguous_strides(sizes);
+  const Sizes sizes = call.output_sizes(), a = broadcast_operand_strides(call.input(0), sizes),
+              b = broadcast_operand_strides(call.input(1), sizes), y = contiguous_strides(sizes);
   MatrixBatches batches;
   const std::size_t leading = sizes.size() - 2;
   for (std::size_t i = 0; i < leading; ++i) {

@@ -9,7 +9,7 @@
 namespace hone {
 
 /// Returns the strides for reading an operand in step with a result of the given sizes: 0 along broadcast dimensions.
-Sizes stretched(const Tensor& operand, const Sizes& sizes);
+Sizes broadcast_operand_strides(const Tensor& operand, const Sizes& sizes);
 
 /// The leading dimensions of a batched matrix product, always two, 1 for missing ones, and the distances between the
 /// matrices of both operands and of the result.

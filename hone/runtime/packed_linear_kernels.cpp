@@ -48,9 +48,9 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
   const Format& format = format_of(site.attributes);
   const Sizes sizes = weight_sizes(site.attributes);
   const std::optional<CodeUnits> units = units_for_any_state(format, sizes);
-  if (!units) return "values of the format are no products of a code and a scale";
-  if (arrangement_of(site.attributes) != Arrangement::panels) return "codes do not lie in panels";
-  if (units->divides) return "scales are divided by";
+  if (!units) return "values of the format are not products of a code and a scale";
+  if (arrangement_of(site.attributes) != Arrangement::panels) return "codes are not in panels";
+  if (units->divides) return "codes are divided by scales";
   const bool by_row = units->group == 0 || units->group >= sizes.back();
   const PackedLayout layout = packed_layout(format, sizes, Arrangement::panels);
   const bool in_panels = layout.scale_blocks > 0;

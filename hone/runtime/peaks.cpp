@@ -20,7 +20,7 @@ namespace {
 // Version of the file and of the measurement (kernels/peak.cpp): a higher one discards rates that were measured
 // differently.
 constexpr int kVersion = 1;
-constexpr std::uintmax_t kMostBytes = 1 << 20;
+constexpr std::uintmax_t kMaxBytes = 1 << 20;
 // Arithmetic below this share of its highest rate is considered disturbed by other programs.
 constexpr double kQuiet = 0.8;
 
@@ -47,7 +47,7 @@ std::optional<Json> document_in(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found) return empty;
-  if (!fs::is_regular_file(status) || fs::file_size(file, error) > kMostBytes) return std::nullopt;
+  if (!fs::is_regular_file(status) || fs::file_size(file, error) > kMaxBytes) return std::nullopt;
   try {
     Json document = read_json(file);
     const bool ours = document.is_object() && document.value("version", Json()).is_number() &&
@@ -68,7 +68,7 @@ void write(const Json& document, const fs::path& file, std::vector<std::string>&
     write_file(file, to_document(document));
   } catch (const UserError& reason) {
     note_once(notes,
-              fmt::format("measured peaks are not kept for the next run: {}", reason.what()));
+              fmt::format("measured peaks are not stored for the next run: {}", reason.what()));
   }
 }
 
@@ -97,9 +97,11 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
   if (file.empty()) return measured;
   std::optional<Json> document = document_in(file);
   if (!document) {
-    note_once(notes, fmt::format("{}: holds no peaks that hone wrote, and was left alone; remove "
-                                 "it, and the highest measured are kept there",
-                                 file.string()));
+    note_once(
+        notes,
+        fmt::format("{}: does not contain peaks written by hone and was left unchanged; remove it "
+                    "so that hone can store the highest measured peaks there",
+                    file.string()));
     return measured;
   }
   const Json key = {

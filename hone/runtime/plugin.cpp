@@ -12,12 +12,12 @@ namespace {
 
 /// Restores this thread's floating-point environment: loading a library built with -ffast-math makes the loading
 /// thread flush subnormal numbers to zero.
-class KeptRounding {
+class FloatEnvironmentGuard {
  public:
-  KeptRounding() { std::fegetenv(&environment_); }
-  ~KeptRounding() { std::fesetenv(&environment_); }
-  KeptRounding(const KeptRounding&) = delete;
-  KeptRounding& operator=(const KeptRounding&) = delete;
+  FloatEnvironmentGuard() { std::fegetenv(&environment_); }
+  ~FloatEnvironmentGuard() { std::fesetenv(&environment_); }
+  FloatEnvironmentGuard(const FloatEnvironmentGuard&) = delete;
+  FloatEnvironmentGuard& operator=(const FloatEnvironmentGuard&) = delete;
 
  private:
   std::fenv_t environment_;
@@ -38,7 +38,7 @@ template <typename Function>
 Function* function_of(void* handle, const char* name) {
   void* address = ::dlsym(handle, name);
   user_check(address != nullptr,
-             "is a shared library, but no plugin of hone: it has no function {}; "
+             "is a shared library, but not a plugin of hone: it has no function {}; "
              "HONE_PLUGIN(library) {{ … }} of hone/runtime/plugin.h defines it",
              name);
   return reinterpret_cast<Function*>(address);
@@ -49,8 +49,8 @@ void check_version(void* handle) {
   const std::string_view own = kVersion.data(),
                          other = function_of<Version>(handle, "hone_plugin_version")();
   user_check(own == other,
-             "was built with other headers than this program ('{}', the program has '{}'); build "
-             "it again with those of the program's source",
+             "was built with other headers than this program ('{}', the program has '{}'); "
+             "rebuild it with the headers of the program's source",
              other, own);
 }
 
@@ -64,7 +64,7 @@ void check_complete(const FormatDef& def) {
       {def.decode != nullptr, "decode"},
       {def.state == nullptr || def.calibrate != nullptr, "calibrate, which its state needs"},
       {def.gradient_rule == nullptr || def.backward != nullptr,
-       "backward, which its gradient_rule may ask for"}};
+       "backward, which its gradient_rule may need"}};
   for (const auto& [there, name] : needed)
     user_check(there, "format {} does not set {}", def.name, name);
 }
@@ -75,10 +75,11 @@ void check_complete(const OpDef& def) {
 }
 
 void check_complete(const PassDef& def) {
-  user_check(def.run != nullptr || def.look != nullptr, "pass {} does not set run or look",
+  user_check(def.run != nullptr || def.analyze != nullptr, "pass {} does not set run or analyze",
              def.name);
-  user_check(def.run == nullptr || def.look == nullptr,
-             "pass {} sets run and look; one that changes nothing has look alone", def.name);
+  user_check(def.run == nullptr || def.analyze == nullptr,
+             "pass {} sets both run and analyze; a pass that changes nothing sets only analyze",
+             def.name);
   for (const PassOptionDef& option : def.options)
     user_check(!std::holds_alternative<std::monostate>(option.default_value) &&
                    !std::holds_alternative<Shape>(option.default_value),
@@ -89,7 +90,7 @@ void check_complete(const PassDef& def) {
 template <typename Table>
 void check_rows(std::string_view kind, const Table& added, const Table& table) {
   for (const auto& [name, def] : added) {
-    user_check(name == def.name, "{} {} stands in the table as '{}'", kind, def.name, name);
+    user_check(name == def.name, "{} {} is registered as '{}'", kind, def.name, name);
     user_check(!table.contains(name), "{} {} exists already; give it another name", kind, name);
     check_complete(def);
   }
@@ -99,7 +100,7 @@ void check_rows(std::string_view kind, const Table& added, const Table& table) {
 
 void load_plugin(const fs::path& path, Library& library) {
   if (path_exists(path)) MappedFile file(path);  // rejects a pipe, which could block forever
-  const KeptRounding kept;
+  const FloatEnvironmentGuard kept;
   with_context(path.string(), [&] {
     void* handle = open_library(path);
     check_version(handle);

@@ -29,7 +29,7 @@ bool run_one(Graph& graph, const Session& session, std::string_view name, const 
     });
   }
   run.nodes_after = graph.nodes().size();
-  if (session.watch != nullptr && session.watch->look) session.watch->look(run, graph);
+  if (session.watch != nullptr && session.watch->on_pass) session.watch->on_pass(run, graph);
   return run.changed;
 }
 
@@ -93,7 +93,7 @@ std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,
                  const std::function<bool()>& change) {
   user_check(session.watch == nullptr || !session.watch->skipped.contains(std::string(name)),
-             "the pass {} is asked for and cannot be left out", name);
+             "the pass {} is requested and cannot be skipped", name);
   return run_one(graph, session, name, std::string(name), change);
 }
 

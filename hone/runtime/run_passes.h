@@ -28,7 +28,7 @@ struct PassRun {
 struct PassWatch {
   std::set<std::string> skipped = {};  ///< names
   /// Called after each pass with the resulting graph. May be empty.
-  std::function<void(const PassRun&, const Graph&)> look = {};
+  std::function<void(const PassRun&, const Graph&)> on_pass = {};
 };
 
 /// Runs passes in order, and verifies the graph after each one that changed it. Errors name the pass. A graph that a

@@ -31,7 +31,7 @@ void check_problem(const AllocationProblem& problem) {
     std::array<std::int64_t, 1 + kOthers> dearest = {};
     for (const AllocationOption& option : options) {
       user_check(std::isfinite(option.damage) && option.damage >= 0,
-                 "layer {}: an option does damage {}; expected a number not below 0", i,
+                 "layer {}: an option has damage {}; expected a number not below 0", i,
                  option.damage);
       const std::int64_t costs[] = {option.cost, option.other_costs[0], option.other_costs[1]};
       for (std::size_t k = 0; k < std::size(costs); ++k) {
@@ -57,8 +57,9 @@ std::vector<Group> groups_of(const AllocationProblem& problem) {
       user_check(!tied[layer], "layer {} is tied twice", layer);
       tied[layer] = true;
       user_check(problem.layers[layer].size() == problem.layers[layers.front()].size(),
-                 "layers {} and {} are to take the same option, and have {} and {}", layers.front(),
-                 layer, problem.layers[layers.front()].size(), problem.layers[layer].size());
+                 "layers {} and {} must take the same option, but have {} and {} options",
+                 layers.front(), layer, problem.layers[layers.front()].size(),
+                 problem.layers[layer].size());
     }
     if (!layers.empty()) groups[layers.front()] = layers;
   }
@@ -175,7 +176,7 @@ AllocationStates front_of_one(const PreparedGroups& groups, const AllocationLimi
     AllocationStates next = bits == 0 && CostTable::suits(states, choices)
                                 ? table.merge(states, choices)
                                 : merge(states, choices, bits);
-    if (next.costs.size() > limits.most_points && bits == 0) {
+    if (next.costs.size() > limits.max_points && bits == 0) {
       bits = piece_bits_up_to(groups.most_units);
       next = merge(states, choices, bits);
     }
@@ -264,8 +265,8 @@ void solve_costs(const PreparedGroups& groups, std::optional<std::int64_t> budge
 }  // namespace
 
 AllocationFront allocation_front(const AllocationProblem& problem, const AllocationLimits& limits) {
-  HONE_ASSERT(std::max(limits.most_points, limits.most_points_of_many) < (1U << 24),
-              "{} points do not fit into origins", limits.most_points);
+  HONE_ASSERT(std::max(limits.max_points, limits.most_points_of_many) < (1U << 24),
+              "{} points do not fit into origins", limits.max_points);
   check_problem(problem);
   AllocationFront front{.points = {}, .groups = groups_of(problem), .origins = {}};
   const PreparedGroups groups = prepare(problem, front.groups);

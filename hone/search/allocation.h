@@ -35,7 +35,7 @@ struct AllocationProblem {
 struct AllocationLimits {
   /// Above this number of points the cost axis is divided into intervals of 2⁻²⁰ to 2⁻¹⁹ of the sum of the most
   /// expensive options, and only the point of least damage in each interval is kept.
-  std::size_t most_points = 1'000'000;
+  std::size_t max_points = 1'000'000;
   /// With other budgets: maximum number of points that are not dominated in damage and all costs. Above it, the front
   /// is solved only for some costs, and each step keeps this many allocations of the first layers, those with the
   /// lowest bounds.
@@ -69,7 +69,7 @@ struct AllocationFront {
 
 /// Returns the exact front, computed by combining the front of the first layers with the options of each next one
 /// (Nemhauser and Ullmann, "Discrete dynamic programming and capital allocation", 1969), unless it grows beyond
-/// `most_points`. Among allocations with equal cost and damage, it keeps the one whose last differing group takes its
+/// `max_points`. Among allocations with equal cost and damage, it keeps the one whose last differing group takes its
 /// cheaper option, and among equal options the first.
 ///
 /// With other budgets, returns the front of the allocations within them; without points if there are none. If it

@@ -75,7 +75,7 @@ double last_step(double low, double high, double step) {
   const auto first = digits_at(l, exponent), last = digits_at(h, exponent),
              width = digits_at(s, exponent);
   user_check(first && last && width,
-             "values from {} to {} by {}: numbers so far apart have no steps between them", low,
+             "values from {} to {} by {}: numbers this large have no such steps between them", low,
              high, step);
   const Wide whole = (*last - *first) / *width * *width;
   return whole == *last - *first ? high : to_double({*first + whole, exponent});
@@ -85,7 +85,7 @@ void check_range(double low, double high, bool logarithmic) {
   user_check(std::isfinite(low) && std::isfinite(high) && low <= high,
              "values from {} to {}: expected two numbers, the lower one first", low, high);
   user_check(!logarithmic || low > 0,
-             "values from {} to {} by their logarithms: expected numbers above 0", low, high);
+             "values from {} to {} on a logarithmic scale: expected numbers above 0", low, high);
 }
 
 constexpr double kStepTolerance = 1e-8;  // Optuna's
@@ -129,14 +129,14 @@ Json Distribution::external(double internal) const {
     case DistributionKind::categorical:
       break;
   }
-  HONE_ASSERT(contains(internal), "{} is the index of no choice", internal);
+  HONE_ASSERT(contains(internal), "{} is not the index of a choice", internal);
   return choices[static_cast<std::size_t>(internal)];
 }
 
 double Distribution::internal(const Json& external) const {
   if (kind == DistributionKind::categorical) {
     const auto found = std::find(choices.begin(), choices.end(), external);
-    user_check(found != choices.end(), "{} is none of the choices {}", to_line(external),
+    user_check(found != choices.end(), "{} is not one of the choices {}", to_line(external),
                to_line(Json(choices)));
     return static_cast<double>(found - choices.begin());
   }
@@ -151,7 +151,7 @@ Distribution real_values(double low, double high, std::optional<double> step, bo
   check_range(low, high, logarithmic);
   if (step) {
     user_check(std::isfinite(*step) && *step > 0, "a step of {}: expected a number above 0", *step);
-    user_check(!logarithmic, "a step of {} by logarithms: give either", *step);
+    user_check(!logarithmic, "a step of {} on a logarithmic scale: use one or the other", *step);
     high = last_step(low, high, *step);
   }
   return {DistributionKind::real, low, high, step, logarithmic, {}};
@@ -164,7 +164,8 @@ Distribution integer_values(std::int64_t low, std::int64_t high, std::int64_t st
   user_check(low >= -kExact && high <= kExact, "whole numbers from {} to {}: at most {} are exact",
              low, high, kExact);
   user_check(step >= 1, "a step of {}: expected a whole number above 0", step);
-  user_check(step == 1 || !logarithmic, "a step of {} by logarithms: give either", step);
+  user_check(step == 1 || !logarithmic, "a step of {} on a logarithmic scale: use one or the other",
+             step);
   high = low + (high - low) / step * step;
   return {DistributionKind::integer,
           static_cast<double>(low),
@@ -177,9 +178,9 @@ Distribution integer_values(std::int64_t low, std::int64_t high, std::int64_t st
 Distribution choice_of(std::vector<Json> choices) {
   user_check(!choices.empty(), "no values to choose from");
   for (auto choice = choices.begin(); choice != choices.end(); ++choice) {
-    user_check(!choice->is_structured(), "{} is no value to choose: expected a text or a number",
+    user_check(!choice->is_structured(), "{} is not a valid choice: expected a text or a number",
                to_line(*choice));
-    user_check(std::find(choices.begin(), choice, *choice) == choice, "{} stands twice among {}",
+    user_check(std::find(choices.begin(), choice, *choice) == choice, "{} occurs twice in {}",
                to_line(*choice), to_line(Json(choices)));
   }
   return {DistributionKind::categorical,
@@ -222,7 +223,7 @@ std::string to_optuna(const Distribution& d) {
 
 Distribution parse_optuna_distribution(std::string_view text) {
   const Json json = parse_python_json(text, "distribution");
-  const std::string what = fmt::format("{} is no distribution of Optuna's", text);
+  const std::string what = fmt::format("{} is not a distribution of Optuna", text);
   user_check(json.is_object() && json.contains("name") && json["name"].is_string() &&
                  json.contains("attributes") && json["attributes"].is_object(),
              "{}", what);

@@ -104,7 +104,7 @@ Observed observed_of(const std::vector<double>& counts) {
 // Scott's rule (Multivariate Density Estimation, 1992), with the smaller of standard deviation and scaled
 // interquartile range. At its minimum, 90% of a kernel stays within one grid point.
 double bandwidth_of(const Observed& observed) {
-  constexpr double kLeast = 0.5 / 1.64;
+  constexpr double kMin = 0.5 / 1.64;
   double sum = 0, square = 0;
   for (std::size_t i = 0; i < observed.places.size(); ++i)
     sum += observed.places[i] * observed.weights[i];
@@ -121,7 +121,7 @@ double bandwidth_of(const Observed& observed) {
     if (!has_high && below > third) high = observed.places[i], has_high = true;
   }
   return std::max(
-      kLeast, 1.059 * std::min((high - low) / 1.34, deviation) * std::pow(observed.count, -0.2));
+      kMin, 1.059 * std::min((high - low) / 1.34, deviation) * std::pow(observed.count, -0.2));
 }
 
 // Returns the mass of each grid point in a mixture of one kernel per trial and a prior with the weight of one trial.

@@ -46,7 +46,7 @@ void write(const Json& value, std::string& text) {
 // no raw control characters.
 struct Literal {
   std::string_view literal;
-  std::string_view stand_in;
+  std::string_view placeholder;
   double value;
 };
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -56,7 +56,7 @@ const Literal kLiterals[] = {
     {"Infinity", "\\u0001Infinity", kInfinity},
 };
 
-std::string with_stand_ins(std::string_view text) {
+std::string with_placeholders(std::string_view text) {
   std::string result;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -74,7 +74,7 @@ std::string with_stand_ins(std::string_view text) {
       result += c;
       continue;
     }
-    result += fmt::format("\"{}\"", found->stand_in);
+    result += fmt::format("\"{}\"", found->placeholder);
     i += found->literal.size() - 1;
   }
   return result;
@@ -103,7 +103,7 @@ std::string to_python_json(const Json& value) {
 }
 
 Json parse_python_json(std::string_view text, std::string_view where) {
-  Json value = parse_json(with_stand_ins(text), where);
+  Json value = parse_json(with_placeholders(text), where);
   restore(value);
   return value;
 }

@@ -6,7 +6,7 @@ namespace hone {
 namespace {
 
 double fixed_value(const SpaceParameter& parameter, const Json& external) {
-  return with_context(fmt::format("the value that is fixed for {}", parameter.name),
+  return with_context(fmt::format("the fixed value for {}", parameter.name),
                       [&] { return parameter.distribution.internal(external); });
 }
 
@@ -21,7 +21,7 @@ void suggest(Sampler& sampler, const StudyView& study, const SearchSpace& space,
   if (const auto found = trial.system_attributes.find("fixed_params");
       found != trial.system_attributes.end())
     fixed = found->second;
-  user_check(fixed.is_object(), "trial {}: its values that are fixed are {}, expected an object",
+  user_check(fixed.is_object(), "trial {}: its fixed values are {}, expected an object",
              trial.number, to_line(fixed));
   trial.parameters.clear();
   Assignment earlier;

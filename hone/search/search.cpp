@@ -48,12 +48,12 @@ Study study_of(StudyStorage& storage, const SearchOptions& options) {
   }
   const auto words = [](const std::vector<Direction>& directions) {
     std::vector<std::string_view> words;
-    for (const Direction direction : directions) words.push_back(word_of(direction));
+    for (const Direction direction : directions) words.push_back(enum_name(direction));
     return fmt::format("{}", fmt::join(words, ", "));
   };
   user_check(study->directions == options.directions,
-             "the objectives of study '{}' are to {}, those of this search to {}; go on as it was "
-             "begun, or give the search another name",
+             "study '{}' has the objectives {}, this search has {}; continue with the "
+             "objectives of the study, or use another name",
              options.study, words(study->directions), words(options.directions));
   return *study;
 }
@@ -70,7 +70,7 @@ class Worker {
         callbacks_(callbacks),
         study_(study_of(storage, options)),
         proposer_(study_, sampler, pruner, options),
-        me_(this_worker()) {}
+        worker_(current_worker()) {}
 
   SearchEnd run() {
     try {
@@ -79,9 +79,10 @@ class Worker {
     } catch (const Interrupted&) {
       reason_ = EndReason::interrupted;
       read();
-      make_owed_copies();
+      create_missing_copies();
     }
-    storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", word_of(*reason_));
+    storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason",
+                                 enum_name(*reason_));
     return {*reason_, trials_};
   }
 
@@ -90,7 +91,7 @@ class Worker {
   void warn(const std::string& sentence) {
     if (callbacks_.on_warning) callbacks_.on_warning(sentence);
   }
-  bool time_is_over() const {
+  bool is_out_of_time() const {
     return options_.seconds > 0 && seconds_since(start_) >= options_.seconds;
   }
 
@@ -99,14 +100,14 @@ class Worker {
   std::optional<Trial> next() {
     for (Pause pause;; pause.rest()) {
       stop_if_interrupted();
-      if (time_is_over()) {
+      if (is_out_of_time()) {
         reason_ = EndReason::time;
         return std::nullopt;
       }
       sweep();
-      make_owed_copies();
-      if (something_waits()) {
-        if (std::optional<Trial> claimed = storage_.claim_waiting(study_.id, {{"worker", me_}}))
+      create_missing_copies();
+      if (has_waiting_trial()) {
+        if (std::optional<Trial> claimed = storage_.claim_waiting(study_.id, {{"worker", worker_}}))
           return started(std::move(*claimed));
         continue;
       }
@@ -116,7 +117,7 @@ class Worker {
         reason_ = proposal.end;
         return std::nullopt;
       }
-      proposal.trial->user_attributes["worker"] = me_;
+      proposal.trial->user_attributes["worker"] = worker_;
       // None: another worker was faster, and the next number is taken.
       if (std::optional<Trial> made =
               storage_.create_numbered_trial(study_.id, std::move(*proposal.trial)))
@@ -125,10 +126,10 @@ class Worker {
     }
   }
 
-  bool something_waits() const {
+  bool has_waiting_trial() const {
     for (const auto& trial : table_)
       if (trial->state == TrialState::waiting)
-        return !proposer_.beyond_budget(table_, trial->number);
+        return !proposer_.exceeds_budget(table_, trial->number);
     return false;
   }
 
@@ -161,12 +162,13 @@ class Worker {
   }
 
   // Sends heartbeats for a running trial. Errors of the storage are left to the next write to the trial.
-  Periodic beating(std::int64_t trial) {
-    return Periodic(options_.beat_seconds, [this, trial] { storage_.beat(trial); });
+  Periodic start_heartbeat(std::int64_t trial) {
+    return Periodic(options_.heartbeat_seconds,
+                    [this, trial] { storage_.record_heartbeat(trial); });
   }
 
   void wait_for_others(const Trial& trial, bool draws) {
-    const Periodic heartbeat = beating(trial.id);
+    const Periodic heartbeat = start_heartbeat(trial.id);
     for (Pause pause; !may_start(trial.number, draws); pause.rest()) {
       stop_if_interrupted();
       sweep();
@@ -174,7 +176,7 @@ class Worker {
   }
 
   void run_trial(Trial trial) {
-    const Periodic heartbeat = beating(trial.id);
+    const Periodic heartbeat = start_heartbeat(trial.id);
     const auto number = trial.number;
     StudyRun run(storage_, study_, pruner_, options_, table_, std::move(trial));
     try {
@@ -209,11 +211,11 @@ class Worker {
   void sweep() {
     read();
     const bool all = swept_ == Clock::time_point{} ||
-                     seconds_since(swept_) >= std::min(options_.beat_seconds, kSweepSeconds);
+                     seconds_since(swept_) >= std::min(options_.heartbeat_seconds, kSweepSeconds);
     if (!all) return;
     swept_ = Clock::now();
     std::vector<std::int64_t> lost;
-    for (const LostTrial& silent : storage_.silent_trials(study_.id, 2 * options_.beat_seconds))
+    for (const LostTrial& silent : storage_.stale_trials(study_.id, 2 * options_.heartbeat_seconds))
       lost.push_back(silent.number);
     for (const auto& trial : table_)
       if (const auto worker = trial->user_attributes.find("worker");
@@ -239,8 +241,8 @@ class Worker {
                      again ? "; it is run again" : ""));
   }
 
-  void make_owed_copies() {
-    while (std::optional<Trial> copy = owed_copy(table_)) {
+  void create_missing_copies() {
+    while (std::optional<Trial> copy = next_missing_copy(table_)) {
       // If the number is taken by now, another worker may have created the copy.
       storage_.create_numbered_trial(study_.id, std::move(*copy));
       read();
@@ -250,7 +252,7 @@ class Worker {
   bool may_start(std::int64_t number, bool draws) const {
     return options_.asynchronous ||
            may_begin(table_, number,
-                     {options_.concurrency, draws, utc_before(2 * options_.beat_seconds)});
+                     {options_.concurrency, draws, utc_before(2 * options_.heartbeat_seconds)});
   }
 
   static constexpr double kSweepSeconds = 5;
@@ -262,7 +264,7 @@ class Worker {
   const SearchCallbacks& callbacks_;
   Study study_;
   Proposer proposer_;
-  Json me_;
+  Json worker_;
   TrialTable table_;
   std::optional<EndReason> reason_;
   std::int64_t trials_ = 0;  // run by this call
@@ -272,8 +274,8 @@ class Worker {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(EndReason) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(EndReason::trials), "trials"},
+std::span<const EnumName> enum_names(EndReason) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(EndReason::trials), "trials"},
                                         {static_cast<int>(EndReason::time), "time"},
                                         {static_cast<int>(EndReason::plateau), "plateau"},
                                         {static_cast<int>(EndReason::exhausted), "exhausted"},

@@ -57,7 +57,7 @@ struct SearchOptions {
   bool avoid_duplicates = true;
   bool penalize_failures = true;  ///< samplers learn to avoid points that failed
   std::int64_t retries = 1;       ///< of a trial whose worker died
-  double beat_seconds = 60;       ///< between heartbeats; silence for twice as long means dead
+  double heartbeat_seconds = 60;  ///< between heartbeats; silence for twice as long means dead
   /// η of asynchronous successive halving with pauses (Li et al., "A system for massively parallel hyperparameter
   /// tuning", 2020): if a trial that was pruned at a rung is later among the best 1/η of its rung, a new trial
   /// continues it. 0: pruned trials stay pruned.
@@ -76,7 +76,7 @@ enum class EndReason : std::uint8_t {
   exhausted,  ///< the space has no untried point
   interrupted
 };
-std::span<const EnumWord> enum_words(EndReason);
+std::span<const EnumName> enum_names(EndReason);
 
 struct SearchEnd {
   EndReason reason = EndReason::trials;

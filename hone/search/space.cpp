@@ -86,7 +86,7 @@ std::vector<TrialParameter> SearchSpace::parameters_of(const Assignment& values)
     user_check(value != values.end(), "{} has no value", parameter.name);
     const double internal = with_context(
         parameter.name, [&] { return parameter.distribution.internal(value->second); });
-    user_check(parameter.distribution.contains(internal), "{}: {} is none of its values",
+    user_check(parameter.distribution.contains(internal), "{}: {} is not one of its values",
                parameter.name, to_line(value->second));
     result.push_back({parameter.name, parameter.distribution, internal});
     earlier.insert(*value);
@@ -139,10 +139,10 @@ std::optional<std::uint64_t> count_points(const SearchSpace& space, std::uint64_
     }
     return count;
   }
-  constexpr std::uint64_t kLooks = 16;  // points examined per counted point
+  constexpr std::uint64_t kExaminedPerPoint = 16;  // points examined per counted point
   count = 0;
   const auto count_one = [&](const Point&) { return ++count <= limit; };
-  const bool all = walk_points(space, count_one, kLooks * (limit + 1));
+  const bool all = walk_points(space, count_one, kExaminedPerPoint * (limit + 1));
   return all && count <= limit ? std::optional(count) : std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-bool may_win(const Trial& trial, const StudyView& study) {
+bool can_be_best(const Trial& trial, const StudyView& study) {
   return trial.state == TrialState::complete && trial.values.size() == study.directions.size() &&
          trial.violation() == 0;
 }
@@ -25,14 +25,14 @@ bool dominates(const Trial& a, const Trial& b, const std::vector<Direction>& dir
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(Direction) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(Direction::minimize), "minimize"},
+std::span<const EnumName> enum_names(Direction) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(Direction::minimize), "minimize"},
                                         {static_cast<int>(Direction::maximize), "maximize"}};
   return kWords;
 }
 
-std::span<const EnumWord> enum_words(TrialState) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(TrialState::running), "running"},
+std::span<const EnumName> enum_names(TrialState) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(TrialState::running), "running"},
                                         {static_cast<int>(TrialState::complete), "complete"},
                                         {static_cast<int>(TrialState::pruned), "pruned"},
                                         {static_cast<int>(TrialState::fail), "fail"},
@@ -84,7 +84,8 @@ const Trial* best_trial(const StudyView& study) {
               study.directions.size());
   const Trial* best = nullptr;
   for (const Trial* trial : study.trials)
-    if (may_win(*trial, study) && (best == nullptr || dominates(*trial, *best, study.directions)))
+    if (can_be_best(*trial, study) &&
+        (best == nullptr || dominates(*trial, *best, study.directions)))
       best = trial;
   return best;
 }
@@ -92,7 +93,7 @@ const Trial* best_trial(const StudyView& study) {
 std::vector<const Trial*> pareto_front(const StudyView& study) {
   std::vector<const Trial*> candidates, front;
   for (const Trial* trial : study.trials)
-    if (may_win(*trial, study)) candidates.push_back(trial);
+    if (can_be_best(*trial, study)) candidates.push_back(trial);
   for (const Trial* trial : candidates)
     if (std::none_of(candidates.begin(), candidates.end(), [&](const Trial* other) {
           return dominates(*other, *trial, study.directions);

@@ -14,7 +14,7 @@
 namespace hone {
 
 enum class Direction : std::uint8_t { minimize, maximize };
-std::span<const EnumWord> enum_words(Direction);
+std::span<const EnumName> enum_names(Direction);
 
 /// States with Optuna's numbers.
 enum class TrialState : std::uint8_t {
@@ -30,7 +30,7 @@ inline bool is_finished(TrialState state) {
 /// Returns "RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING".
 std::string_view to_string(TrialState state);
 /// The same names in lower case.
-std::span<const EnumWord> enum_words(TrialState);
+std::span<const EnumName> enum_names(TrialState);
 
 /// A parameter of a trial, with its internal value.
 struct TrialParameter {

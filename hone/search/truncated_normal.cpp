@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr double kEndless = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
@@ -45,7 +45,7 @@ double lower_quantile(double y) {
 // Returns the x with ln Φ(x) = y.
 double log_quantile(double y) {
   if (y <= -std::numbers::ln2) return lower_quantile(y);
-  if (y >= 0) return kEndless;
+  if (y >= 0) return kInfinity;
   return -lower_quantile(std::log(-std::expm1(y)));
 }
 
@@ -58,7 +58,7 @@ double log_normal_cdf(double x) {
 }
 
 double log_normal_mass(double a, double b) {
-  if (!(a < b)) return -kEndless;
+  if (!(a < b)) return -kInfinity;
   if (b <= 0) return log_difference(log_normal_cdf(b), log_normal_cdf(a));
   if (a > 0) return log_difference(log_normal_cdf(-a), log_normal_cdf(-b));
   return std::log1p(-normal_cdf(a) - normal_cdf(-b));
@@ -75,14 +75,14 @@ double truncated_normal_quantile(double q, double a, double b) {
 
 double log_add(double a, double b) {
   const double high = std::max(a, b), low = std::min(a, b);
-  return high == -kEndless ? high : high + std::log1p(std::exp(low - high));
+  return high == -kInfinity ? high : high + std::log1p(std::exp(low - high));
 }
 
 double log_sum_exp(std::span<const double> logs) {
   constexpr double kNothing = 50;
-  double high = -kEndless;
+  double high = -kInfinity;
   for (const double x : logs) high = std::max(high, x);
-  if (high == -kEndless) return high;
+  if (high == -kInfinity) return high;
   double sum = 0;
   for (const double x : logs)
     if (x - high > -kNothing) sum += std::exp(x - high);

@@ -28,13 +28,13 @@ std::string numbers_text(const std::vector<std::string>& names, std::span<const 
 
 }  // namespace
 
-std::string answer_text(const LabelScheme& scheme, std::span<const float> outputs) {
+std::string prediction_text(const LabelScheme& scheme, std::span<const float> outputs) {
   const std::int32_t best = prediction(outputs);
   if (best == kNoPrediction || scheme.task == Task::single_label)
     return prediction_name(best, scheme.names);
   if (scheme.task == Task::regression) return numbers_text(scheme.names, outputs);
   std::vector<bool> given;
-  for (const float logit : outputs) given.push_back(says_yes(logit));
+  for (const float logit : outputs) given.push_back(predicts_label(logit));
   return labels_text(scheme.names, given);
 }
 

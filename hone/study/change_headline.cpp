@@ -36,7 +36,7 @@ std::string change_headline(double before, double after, const Verdict& verdict)
 }
 
 std::string change_headline(const std::string& values, const Verdict& verdict) {
-  const std::string_view metric = verdict.figure.text;
+  const std::string_view metric = verdict.metric.text;
   const std::string points = points_of(verdict.margin);
   const bool gain = verdict.margin < 0;
   switch (verdict.conclusion) {
@@ -54,14 +54,14 @@ std::string change_headline(const std::string& values, const Verdict& verdict) {
 }
 
 std::string unjudged_headline(double before, double after, const Verdict& v) {
-  if (!v.change_interval) return fmt::format("{} {}", v.figure.text, values_text(before, after));
-  return fmt::format("{} {} ({} points, 95% CI {} to {})", v.figure.text,
+  if (!v.change_interval) return fmt::format("{} {}", v.metric.text, values_text(before, after));
+  return fmt::format("{} {} ({} points, 95% CI {} to {})", v.metric.text,
                      values_before_points(before, after), points_text(v.change),
                      points_text(v.change_interval->low), points_text(v.change_interval->high));
 }
 
-Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after) {
-  return {metric_title(before.figure),
+Fact change_fact(const TaskEvaluation& before, const TaskEvaluation& after) {
+  return {metric_title(before.metric),
           fmt::format("{} ({} points)", values_before_points(before.value, after.value),
                       points_text(after.value - before.value))};
 }
@@ -72,7 +72,7 @@ std::string points_change(const TaskComparison& c) {
                      points_text(c.change.interval->low), points_text(c.change.interval->high));
 }
 
-Fact flips_figure(const TaskComparison& c) {
+Fact flips_fact(const TaskComparison& c) {
   if (!c.counted)
     return {"Mean absolute change of predictions", fmt::format("{:.3g}", c.mean_shift)};
   return {"Predictions changed",
@@ -80,7 +80,7 @@ Fact flips_figure(const TaskComparison& c) {
                       grouped(c.counted->flips), grouped(c.counted->examples))};
 }
 
-void lead_with(Document& document, std::vector<Fact> figures) {
+void prepend_key_figures(Document& document, std::vector<Fact> figures) {
   std::ranges::move(document.key_figures, std::back_inserter(figures));
   document.key_figures = std::move(figures);
 }
@@ -92,7 +92,7 @@ std::string short_bytes(double bytes) {
          in_unit.substr(in_unit.find(' '));
 }
 
-Fact size_figure(const std::string& name, double before, double after) {
+Fact size_fact(const std::string& name, double before, double after) {
   std::string text = fmt::format("{} → {}", short_bytes(before), short_bytes(after));
   if (before >= 1.005 * after) text += fmt::format(" ({}× smaller)", three_digits(before / after));
   if (after >= 1.005 * before) text += fmt::format(" ({}× larger)", three_digits(after / before));

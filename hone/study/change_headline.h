@@ -23,22 +23,22 @@ std::string change_headline(const std::string& values, const Verdict& verdict);
 std::string unjudged_headline(double before, double after, const Verdict& verdict);
 
 /// Returns the change of the task's main metric: {"Accuracy", "94.6% → 94.7% (+0.10 points)"}.
-Fact change_figure(const TaskEvaluation& before, const TaskEvaluation& after);
+Fact change_fact(const TaskEvaluation& before, const TaskEvaluation& after);
 
 /// Returns "+0.02 points (-0.25 to +0.29)", with the 95% confidence interval.
 std::string points_change(const TaskComparison& comparison);
 
 /// Returns the changed predictions: {"Predictions changed", "2.3% (280 of 12,000)"}; for regression {"Mean absolute
 /// change of predictions", "0.0041"}.
-Fact flips_figure(const TaskComparison& comparison);
+Fact flips_fact(const TaskComparison& comparison);
 
 /// Inserts `figures` before the key figures of `document`.
-void lead_with(Document& document, std::vector<Fact> figures);
+void prepend_key_figures(Document& document, std::vector<Fact> figures);
 
 /// Returns "2.82 MiB" or "176 KiB": three significant digits.
 std::string short_bytes(double bytes);
 
 /// Returns {"Size", "2.82 MiB → 181 KiB (16× smaller)"} for sizes in bytes.
-Fact size_figure(const std::string& name, double before, double after);
+Fact size_fact(const std::string& name, double before, double after);
 
 }  // namespace hone

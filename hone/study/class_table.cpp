@@ -27,7 +27,7 @@ Table table_of_classes(const char* label) {
 Table table_of_confusion(const std::vector<std::string>& labels) {
   std::vector<Column> columns = {{"label", "Examples of"}};
   for (std::size_t c = 0; c < labels.size(); ++c)
-    columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c]});
+    columns.push_back({fmt::format("taken_for_{}", c), "predicted as " + labels[c]});
   return Table(std::move(columns));
 }
 
@@ -39,10 +39,10 @@ std::vector<Cell> mean_row(const char* name, const PrecisionRecall& mean) {
   return {name, absent, percent(mean.precision), percent(mean.recall), percent(mean.f1)};
 }
 
-std::vector<Cell> class_row(const std::string& label, const ClassFigures& one) {
-  const auto& [support, predicted, found, figures, precision, recall] = one;
-  return {label, support, percent_within(figures.precision, precision.low, precision.high),
-          percent_within(figures.recall, recall.low, recall.high), percent(figures.f1)};
+std::vector<Cell> class_row(const std::string& label, const ClassMetrics& one) {
+  const auto& [support, predicted, found, scores, precision, recall] = one;
+  return {label, support, percent_within(scores.precision, precision.low, precision.high),
+          percent_within(scores.recall, recall.low, recall.high), percent(scores.f1)};
 }
 
 }  // namespace
@@ -107,17 +107,17 @@ Table table_of_seeds(const std::vector<Json>& results, const std::string& key, c
                      const char* label,
                      const std::vector<std::pair<const char*, const char*>>& means) {
   Table table = table_of_classes(label);
-  const Json::json_pointer figures("/" + key);
-  for (const auto& [name, first] : results.front().at(figures).at(classes).items()) {
-    const Json::json_pointer one = figures / classes / name;
+  const Json::json_pointer metrics("/" + key);
+  for (const auto& [name, first] : results.front().at(metrics).at(classes).items()) {
+    const Json::json_pointer one = metrics / classes / name;
     table.add_row({name, first.at("support").get<std::int64_t>(),
-                   spread_cell(figures_at(results, one / "precision")),
-                   spread_cell(figures_at(results, one / "recall")),
-                   spread_cell(figures_at(results, one / "f1"))});
+                   spread_cell(values_at(results, one / "precision")),
+                   spread_cell(values_at(results, one / "recall")),
+                   spread_cell(values_at(results, one / "f1"))});
   }
   for (const auto& [mean, suffix] : means) {
-    const auto cell = [&](const char* figure) {
-      return spread_cell(figures_at(results, figures / fmt::format("eval_{}_{}", figure, suffix)));
+    const auto cell = [&](const char* metric) {
+      return spread_cell(values_at(results, metrics / fmt::format("eval_{}_{}", metric, suffix)));
     };
     table.add_row({mean, absent, cell("precision"), cell("recall"), cell("f1")});
   }
@@ -126,7 +126,7 @@ Table table_of_seeds(const std::vector<Json>& results, const std::string& key, c
 
 }  // namespace
 
-std::vector<double> figures_at(const std::vector<Json>& results, const Json::json_pointer& where) {
+std::vector<double> values_at(const std::vector<Json>& results, const Json::json_pointer& where) {
   std::vector<double> values;
   for (const Json& result : results)
     values.push_back(result.contains(where) && result.at(where).is_number()
@@ -137,8 +137,7 @@ std::vector<double> figures_at(const std::vector<Json>& results, const Json::jso
 
 std::string auc_text_of_seeds(const std::vector<Json>& results, const std::string& key,
                               const std::vector<std::string>& labels) {
-  const std::vector<double> areas =
-      figures_at(results, Json::json_pointer("/" + key + "/eval_auc"));
+  const std::vector<double> areas = values_at(results, Json::json_pointer("/" + key + "/eval_auc"));
   if (std::ranges::any_of(areas, [](double area) { return std::isnan(area); })) return "";
   const SeedSpread s = share_spread(areas);
   const std::string of = "AUC of " + shown_name(labels.at(1));

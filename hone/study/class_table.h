@@ -36,6 +36,6 @@ std::string auc_text_of_seeds(const std::vector<Json>& results, const std::strin
                               const std::vector<std::string>& labels);
 
 /// Returns the number at `where` in each result; NaN if it is not defined.
-std::vector<double> figures_at(const std::vector<Json>& results, const Json::json_pointer& where);
+std::vector<double> values_at(const std::vector<Json>& results, const Json::json_pointer& where);
 
 }  // namespace hone

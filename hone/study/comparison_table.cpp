@@ -5,7 +5,7 @@
 
 namespace hone {
 
-Cell figure_cell(const TaskEvaluation& e) {
+Cell metric_cell(const TaskEvaluation& e) {
   return percent_within(e.value, e.interval.low, e.interval.high);
 }
 
@@ -32,7 +32,7 @@ Cell change_cell(const MetricChange& c) {
 }
 
 std::string change_sentence(const TaskComparison& c) {
-  if (!c.change.interval) return fmt::format("{} is not defined", c.change.figure.text);
+  if (!c.change.interval) return fmt::format("{} is not defined", c.change.metric.text);
   return fmt::format("{} points, 95%: {} to {}; {}", points_text(c.change.change),
                      points_text(c.change.interval->low), points_text(c.change.interval->high),
                      difference_sentence(c));
@@ -44,34 +44,34 @@ Cell difference_cell(const TaskComparison& c) {
                       c.counted->flip_interval.high);
 }
 
-Column difference_column(const MetricName& figure) {
-  if (figure == kR2) return {"mean_shift", "Mean shift"};
+Column difference_column(const MetricName& metric) {
+  if (metric == kR2) return {"mean_shift", "Mean shift"};
   return {"flips", "Predictions changed"};
 }
 
 Cell verdict_cell(const Verdict& verdict) {
-  const Tone tone = verdict.kept()                                   ? Tone::good
+  const Tone tone = verdict.within_limit()                           ? Tone::good
                     : verdict.conclusion == Conclusion::inconclusive ? Tone::unclear
                                                                      : Tone::bad;
   return toned(to_string(verdict.conclusion), tone);
 }
 
-std::vector<Column> figure_columns(const MetricName& figure) {
+std::vector<Column> metric_columns(const MetricName& metric) {
   std::vector<Column> columns = {
-      {figure.key, metric_title(figure)}, {"change", "Change (points)"}, difference_column(figure)};
-  if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
+      {metric.key, metric_title(metric)}, {"change", "Change (points)"}, difference_column(metric)};
+  if (metric == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
   columns.push_back({"verdict", "Result"});
   columns.push_back({"loss", "Loss"});
-  columns.push_back({"margin_snr_db", figure == kAccuracy ? "Margin SNR (dB)" : "Output SNR (dB)"});
+  columns.push_back({"margin_snr_db", metric == kAccuracy ? "Margin SNR (dB)" : "Output SNR (dB)"});
   return columns;
 }
 
-std::vector<Cell> figure_cells(const ComparedModel& model) {
+std::vector<Cell> metric_cells(const ComparedModel& model) {
   const TaskEvaluation& e = model.measurement.evaluation;
   const auto& c = model.comparison;
-  std::vector<Cell> cells = {figure_cell(e), c ? change_cell(c->change) : Cell(absent),
+  std::vector<Cell> cells = {metric_cell(e), c ? change_cell(c->change) : Cell(absent),
                              c ? difference_cell(*c) : Cell(absent)};
-  if (e.figure == kAccuracy) cells.push_back(c ? p_value(c->counted->mcnemar_p) : Cell(absent));
+  if (e.metric == kAccuracy) cells.push_back(c ? p_value(c->counted->mcnemar_p) : Cell(absent));
   cells.push_back(model.verdict ? verdict_cell(*model.verdict) : Cell(absent));
   cells.push_back(real(e.loss, 4));
   cells.push_back(c ? real(c->snr_db, 1) : Cell(absent));
@@ -79,13 +79,13 @@ std::vector<Cell> figure_cells(const ComparedModel& model) {
 }
 
 Table comparison_table(const std::vector<ComparedModel>& models) {
-  const MetricName& figure = models.front().measurement.evaluation.figure;
+  const MetricName& metric = models.front().measurement.evaluation.metric;
   const bool judged = std::ranges::any_of(
       models, [](const ComparedModel& model) { return model.verdict.has_value(); });
   std::vector<Column> columns = {{"model", "Model"},
-                                 {figure.key, metric_title(figure)},
+                                 {metric.key, metric_title(metric)},
                                  {"change", "Change (points)"},
-                                 difference_column(figure)};
+                                 difference_column(metric)};
   if (judged) columns.push_back({"verdict", "Result"});
   columns.insert(
       columns.end(),
@@ -94,7 +94,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
   for (const ComparedModel& model : models) {
     const TaskEvaluation& e = model.measurement.evaluation;
     const auto& c = model.comparison;
-    std::vector<Cell> row = {model.label, figure_cell(e), c ? change_cell(c->change) : Cell(absent),
+    std::vector<Cell> row = {model.label, metric_cell(e), c ? change_cell(c->change) : Cell(absent),
                              c ? difference_cell(*c) : Cell(absent)};
     if (judged) row.push_back(model.verdict ? verdict_cell(*model.verdict) : Cell(absent));
     row.insert(row.end(),
@@ -105,7 +105,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
 }
 
 Table statistics_table(const std::vector<ComparedModel>& models) {
-  const bool classes = models.front().measurement.evaluation.figure == kAccuracy;
+  const bool classes = models.front().measurement.evaluation.metric == kAccuracy;
   std::vector<Column> columns = {{"model", "Model"}};
   if (classes) columns.push_back({"mcnemar_p", "McNemar p"});
   columns.push_back({"margin_snr_db", classes ? "Margin SNR (dB)" : "Output SNR (dB)"});
@@ -148,7 +148,8 @@ const Fields& fields_of(const MeasuredModelResult*) {
   using M = MeasuredModelResult;
   static const Fields fields = describe<M>(
       "measured_model", "A model among several that were made from one.", inlined<&M::metrics>(),
-      field<&M::comparison>("comparison", "Beside the baseline; null: it is that."));
+      field<&M::comparison>("comparison",
+                            "Comparison with the baseline; null: it is the baseline."));
   return fields;
 }
 

@@ -31,9 +31,9 @@ Table statistics_table(const std::vector<ComparedModel>& models);
 /// Returns the columns of a model's row for a task with this main metric: the metric, its change and flips against the
 /// baseline with their 95% intervals (for regression the mean shift), McNemar's p for accuracy, verdict, loss, margin
 /// SNR.
-std::vector<Column> figure_columns(const MetricName& figure);
+std::vector<Column> metric_columns(const MetricName& metric);
 /// Returns the cells of these columns.
-std::vector<Cell> figure_cells(const ComparedModel& model);
+std::vector<Cell> metric_cells(const ComparedModel& model);
 
 /// Returns the warnings about each model's evaluation (see `concerns` of an evaluation), each with the model's label in
 /// front.
@@ -63,7 +63,7 @@ std::vector<MeasuredModelResult> measured_models(const std::vector<ComparedModel
                                                  const std::vector<std::string>& labels);
 
 /// Returns a cell with the value and its 95% interval.
-Cell figure_cell(const TaskEvaluation& evaluation);
+Cell metric_cell(const TaskEvaluation& evaluation);
 /// Returns the same for a sentence: "80.6% (95% CI 79.4 to 81.8)".
 std::string metric_sentence(const TaskEvaluation& evaluation);
 Cell change_cell(const MetricChange& change);
@@ -71,7 +71,7 @@ Cell change_cell(const MetricChange& change);
 std::string change_sentence(const TaskComparison& comparison);
 /// Returns how much predictions differ: the share of flips; for regression the mean shift.
 Cell difference_cell(const TaskComparison& comparison);
-Column difference_column(const MetricName& figure);
+Column difference_column(const MetricName& metric);
 /// Returns "within limit", "exceeds limit" or "inconclusive".
 Cell verdict_cell(const Verdict& verdict);
 

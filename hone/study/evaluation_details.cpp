@@ -30,15 +30,17 @@ DetailWords words_of(Task task) {
               "correlation of the numbers, and of their ranks, with the targets."};
     case Task::multi_label:
       return {"Labels",
-              "Precision: of the texts that were given a label, those that have it; – where none "
-              "was. Recall: of the texts that have a label, those that were given it. F1: their "
+              "Precision: share of the examples predicted to have a label that have it; – if none "
+              "was predicted. Recall: share of the examples with a label that are predicted to "
+              "have it. F1: their "
               "harmonic mean. In their means, which have no interval, 0/0 counts as 0."};
     case Task::single_label:
       break;
   }
   return {"Classes",
-          "Precision: of the texts taken for a class, those that are of it; – where none was. "
-          "Recall: of the texts of a class, those that were found. F1: their harmonic mean. In "
+          "Precision: share of the examples predicted as a class that belong to it; – if none was "
+          "predicted. Recall: share of the examples of a class that are predicted as it. F1: their "
+          "harmonic mean. In "
           "their means, which have no interval, 0/0 counts as 0."};
 }
 
@@ -46,17 +48,17 @@ DetailWords words_of(Task task) {
 struct Details {
   Task task = Task::single_label;
   std::string caption;  ///< "Test, n = 1,200"
-  Table figures;
+  Table table;
   std::size_t count = 0;                ///< classes, labels or numbers
-  std::size_t means = 0;                ///< rows at the end of `figures`
+  std::size_t means = 0;                ///< rows at the end of `table`
   std::optional<Table> confusion = {};  ///< of classes
   std::string sentence = {};            ///< without a full stop
   std::optional<Table> lost = {};       ///< classes or labels that lost recall
 };
 
 Table only_means(const Details& details) {
-  Table means(details.figures.columns());
-  const auto& rows = details.figures.rows();
+  Table means(details.table.columns());
+  const auto& rows = details.table.rows();
   for (auto row = rows.end() - static_cast<std::ptrdiff_t>(details.means); row != rows.end(); ++row)
     means.add_row(*row);
   return means;
@@ -67,7 +69,7 @@ Section section_of(const std::vector<Details>& all) {
   const DetailWords words = words_of(all.front().task);
   Section section{words.heading, {}, /*folded=*/true};
   for (const Details& details : all) {
-    section.blocks.push_back(PageTable{details.figures, details.caption});
+    section.blocks.push_back(PageTable{details.table, details.caption});
     if (details.lost)
       section.blocks.push_back(
           PageTable{*details.lost, details.caption + ": recall fell significantly"});
@@ -85,21 +87,21 @@ constexpr std::size_t kClassMeans = 2, kLabelMeans = 4;  // rows of their tables
 Details details_of(const NamedEvaluation& named, const std::vector<std::string>& labels) {
   const auto& [name, evaluation, cautions, lost] = named;
   Details details{.task = evaluation.task(),
-                  .caption = capitalized(part_text(name, evaluation, cautions)),
-                  .figures = Table(std::vector<Column>{}),
+                  .caption = capitalized(split_text(name, evaluation, cautions)),
+                  .table = Table(std::vector<Column>{}),
                   .count = labels.size()};
   if (const Evaluation* classes = evaluation.classes()) {
-    details.figures = class_table(*classes, labels);
+    details.table = class_table(*classes, labels);
     details.means = kClassMeans;
     details.confusion = confusion_table(*classes, labels);
     details.sentence = auc_text(*classes, labels);
-  } else if (const auto* several = std::get_if<MultiLabelEvaluation>(&evaluation.figures)) {
-    details.figures = label_table(*several, labels);
+  } else if (const auto* several = std::get_if<MultiLabelEvaluation>(&evaluation.details)) {
+    details.table = label_table(*several, labels);
     details.means = kLabelMeans;
   } else {
-    details.figures = number_table(std::get<RegressionEvaluation>(evaluation.figures), labels);
+    details.table = number_table(std::get<RegressionEvaluation>(evaluation.details), labels);
   }
-  if (!lost.empty()) details.lost = lost_class_table(lost, labels);
+  if (!lost.empty()) details.lost = degraded_class_table(lost, labels);
   return details;
 }
 
@@ -111,19 +113,19 @@ std::vector<Details> details_of(const std::vector<NamedEvaluation>& measured,
 }
 
 // Returns "Test, n = 1,200: mean of 5 seeds (95%, where they differ, for other seeds on the same texts)".
-std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
+std::string caption_of_seeds(const std::vector<Json>& results, const MetricsKey& metrics) {
   const auto count = static_cast<std::int64_t>(results.size());
   return capitalized(fmt::format(
-      "{}: {} {} seeds{}", part_text(figures, results.front()),
+      "{}: {} {} seeds{}", split_text(metrics, results.front()),
       count < kFewestSeeds ? "each of" : "mean of", count,
       count < kFewestSeeds ? "" : " (95%, where they differ, for other seeds on the same texts)"));
 }
 
 // A split that was not measured, and metrics of other tasks, are null.
 std::vector<Details> details_of_seeds(const std::vector<Json>& results,
-                                      const std::vector<NamedFigures>& figures) {
+                                      const std::vector<MetricsKey>& metrics) {
   std::vector<Details> all;
-  for (const NamedFigures& one : figures) {
+  for (const MetricsKey& one : metrics) {
     const auto all_have = [&](const char* key) {
       return std::ranges::all_of(results, [&](const Json& result) {
         return !value_at(value_at(result, one.key), key).is_null();
@@ -132,7 +134,7 @@ std::vector<Details> details_of_seeds(const std::vector<Json>& results,
     const auto add = [&](Task task, const char* key, Table table, std::size_t means) -> Details& {
       return all.emplace_back(Details{.task = task,
                                       .caption = caption_of_seeds(results, one),
-                                      .figures = std::move(table),
+                                      .table = std::move(table),
                                       .count = results.front()[one.key][key].size(),
                                       .means = means});
     };
@@ -156,7 +158,7 @@ std::vector<Details> details_of_seeds(const std::vector<Json>& results,
 PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::string>& labels) {
   const Details details = details_of(measured, labels);
   const bool long_table = details.count > kTerminalRows && details.means > 0;
-  return {long_table ? only_means(details) : details.figures, details.caption};
+  return {long_table ? only_means(details) : details.table, details.caption};
 }
 
 Section details_section(const std::vector<NamedEvaluation>& measured,
@@ -165,8 +167,8 @@ Section details_section(const std::vector<NamedEvaluation>& measured,
 }
 
 Section details_section_of_seeds(const std::vector<Json>& results,
-                                 const std::vector<NamedFigures>& figures) {
-  return section_of(details_of_seeds(results, figures));
+                                 const std::vector<MetricsKey>& metrics) {
+  return section_of(details_of_seeds(results, metrics));
 }
 
 }  // namespace hone

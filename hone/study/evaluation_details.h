@@ -19,7 +19,7 @@ struct NamedEvaluation {
   std::string name;
   TaskEvaluation evaluation;
   std::vector<std::string> cautions = {};
-  std::vector<LostClass> lost = {};  ///< compared with the baseline
+  std::vector<DegradedClass> lost = {};  ///< compared with the baseline
 };
 
 /// Returns the metrics of each class, label or number, and their means; for more than a dozen classes only the means.
@@ -31,8 +31,8 @@ PageTable metrics_table(const NamedEvaluation& measured, const std::vector<std::
 Section details_section(const std::vector<NamedEvaluation>& measured,
                         const std::vector<std::string>& labels);
 
-/// The same over the seeds of a repeated job, for all measured `figures`.
+/// The same over the seeds of a repeated job, for all measured `metrics`.
 Section details_section_of_seeds(const std::vector<Json>& results,
-                                 const std::vector<NamedFigures>& figures);
+                                 const std::vector<MetricsKey>& metrics);
 
 }  // namespace hone

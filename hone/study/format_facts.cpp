@@ -126,7 +126,7 @@ std::vector<std::uint32_t> tried_codes(int bits) {
   return codes;
 }
 
-std::string part_text(const CodeField& field, std::uint32_t code) {
+std::string code_field_text(const CodeField& field, std::uint32_t code) {
   const std::string bits = fmt::format("{} {}", field.name, binary(code, field.bits));
   return field.bias ? fmt::format("{} = {} - {}", bits, code, *field.bias) : bits;
 }
@@ -166,34 +166,34 @@ bool saturates(const Format& format, const Coded& tensor, std::size_t index, flo
   return sign * x > end + step / 2;
 }
 
-SpelledNumber spelled_number(const Format& format, const Coded& tensor, std::size_t index,
-                             float becomes) {
-  SpelledNumber spelled;
-  spelled.value = tensor.x[index];
-  spelled.quantized = becomes;
-  spelled.saturates = saturates(format, tensor, index, becomes);
+QuantizedNumber quantized_number(const Format& format, const Coded& tensor, std::size_t index,
+                                 float becomes) {
+  QuantizedNumber number;
+  number.value = tensor.x[index];
+  number.quantized = becomes;
+  number.saturates = saturates(format, tensor, index, becomes);
   const std::uint32_t element = tensor.codes.elements[index];
   int left = format.def->layout(format, tensor.sizes).element_bits;
   for (const CodeField& field : format.def->fields(format)) {
     left -= field.bits;
     const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << field.bits) - 1);
     const std::uint32_t part = element >> left & mask;
-    spelled.code += (spelled.code.empty() ? "" : " ") + binary(part, field.bits);
-    spelled.parts.push_back(part_text(field, part));
+    number.code += (number.code.empty() ? "" : " ") + binary(part, field.bits);
+    number.parts.push_back(code_field_text(field, part));
   }
   HONE_ASSERT(left == 0, "the fields of {} leave {} bits", to_string(format), left);
-  if (!tensor.codes.shared.empty()) spelled.shared = shared_text(format, tensor, index);
-  return spelled;
+  if (!tensor.codes.shared.empty()) number.shared = shared_text(format, tensor, index);
+  return number;
 }
 
 std::string sharing_text(const Format& format, std::int64_t count) {
   const std::int64_t each = shared_count(format, 1);
-  if (each == 0 && states_of(format).empty()) return "each by itself";
+  if (each == 0 && states_of(format).empty()) return "independently of each other";
   const bool blocks = each > 0 && shared_count(format, kMoreThanABlock) > each;
   const std::int64_t groups = blocks ? shared_count(format, count) / each : 1;
   if (groups > 1) return fmt::format("together, in {} blocks", groups);
   const char* whole = blocks ? "block" : "tensor";
-  return count == 1 ? fmt::format("alone, as a {} of one", whole)
+  return count == 1 ? fmt::format("as a {} of one", whole)
                     : fmt::format("together, as one {} of {}", whole, count);
 }
 
@@ -234,20 +234,20 @@ FormatGrid format_grid(const Format& format) {
   return grid;
 }
 
-SpelledNumbers spell(const Format& format, std::span<const float> values) {
+QuantizedNumbers quantize_numbers(const Format& format, std::span<const float> values) {
   const Coded tensor = coded(format, {values.begin(), values.end()});
   std::vector<float> y(tensor.x.size());
   format.def->decode({format, tensor.sizes, {}, tensor.state}, tensor.codes, y);
-  SpelledNumbers spelled;
+  QuantizedNumbers result;
   for (std::size_t i = 0; i < values.size(); ++i)
-    spelled.numbers.push_back(spelled_number(format, tensor, i, y[i]));
+    result.numbers.push_back(quantized_number(format, tensor, i, y[i]));
   const std::vector<FormatStateDef> defs = states_of(format);
   for (std::size_t i = 0; i < defs.size(); ++i) {
     const auto state = tensor.state[i].values<float>();
-    spelled.state.push_back({std::string(defs[i].name), {state.begin(), state.end()}});
+    result.state.push_back({std::string(defs[i].name), {state.begin(), state.end()}});
   }
-  spelled.sharing = sharing_text(format, static_cast<std::int64_t>(values.size()));
-  return spelled;
+  result.sharing = sharing_text(format, static_cast<std::int64_t>(values.size()));
+  return result;
 }
 
 std::vector<std::string> quantizer_kernels(const Library& library) {

@@ -28,7 +28,7 @@ struct FormatGrid {
 FormatGrid format_grid(const Format& format);
 
 /// A number in a format: its quantized value, its code, and the parts of the code.
-struct SpelledNumber {
+struct QuantizedNumber {
   float value = 0;                 ///< as given
   float quantized = 0;             ///< its value in the format
   bool saturates = false;          ///< the number is beyond the range, and becomes its end
@@ -38,17 +38,17 @@ struct SpelledNumber {
 };
 
 /// Numbers that are quantized together.
-struct SpelledNumbers {
-  std::vector<SpelledNumber> numbers;
-  /// "each by itself" if the format shares nothing, else "together, as one block of 2", "together, in 3 blocks",
-  /// "together, as one tensor of 2", "alone, as a block of one".
+struct QuantizedNumbers {
+  std::vector<QuantizedNumber> numbers;
+  /// "independently of each other" if the format shares nothing, else "together, as one block of 2", "together, in 3 blocks",
+  /// "together, as one tensor of 2", "as a block of one".
   std::string sharing;
   /// The state that calibration on these numbers chose, by name.
   std::vector<std::pair<std::string, std::vector<float>>> state;
 };
 /// Quantizes the numbers as one tensor, which shares scales and is calibrated on them. Formats that need whole blocks
 /// get zeros appended. Throws `UserError` if a number has no code.
-SpelledNumbers spell(const Format& format, std::span<const float> values);
+QuantizedNumbers quantize_numbers(const Format& format, std::span<const float> values);
 
 /// Returns the names of the kernels that run quantizers of any format, fastest first: "vector (AVX-512)".
 std::vector<std::string> quantizer_kernels(const Library& library);

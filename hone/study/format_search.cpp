@@ -223,7 +223,7 @@ const Fields& fields_of(const OperandResult*) {
       field<&O::layer>("layer", "Name of the layer."),
       field<&O::operand>("operand", "Of the layer."), field<&O::format>("format", "Its format."),
       field<&O::snr_db>("snr_db", Unit::decibels,
-                        "Signal-to-noise ratio; null: nothing is lost, or all is zero.")
+                        "Signal-to-noise ratio; null: no error, or all values are zero.")
           .or_null(),
       field<&O::clipped>("clipped", Unit::share, "Values beyond the range; null: no values.")
           .or_null(),
@@ -235,7 +235,7 @@ const Fields& fields_of(const OperandResult*) {
           .or_null(),
       field<&O::better>("better", "The format with better parameters at no more bits; null: none."),
       field<&O::better_snr_db>("better_snr_db", Unit::decibels,
-                               "Its signal-to-noise ratio; null: nothing is lost, or no better "
+                               "Its signal-to-noise ratio; null: no error, or no better "
                                "format."));
   return fields;
 }
@@ -275,7 +275,7 @@ std::string to_recipe(const QuantizationPlan& plan, const Graph& graph) {
     text += fmt::format("[[rule]]\nname = \"{}\"\n", name);
     const Node* layer = graph.find(name);
     user_check(layer != nullptr, "the graph has no operation '{}'", name);
-    if (!is_usual_layer(*layer)) text += fmt::format("op = \"{}\"\n", layer->op().name);
+    if (!is_default_layer(*layer)) text += fmt::format("op = \"{}\"\n", layer->op().name);
     for (const Operand operand : kOperands)
       if (formats[operand])
         text += fmt::format("{} = \"{}\"\n", to_string(operand), to_string(*formats[operand]));

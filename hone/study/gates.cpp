@@ -45,16 +45,16 @@ MetricChange change_from(const Gate& gate, const GatedChangeResult& result) {
     change = accuracy_change({.examples = examples,
                               .evidence = evidence,
                               .flip_interval = {},
-                              .only_parent = *result.only_baseline_right,
+                              .only_baseline = *result.only_baseline_right,
                               .only_candidate = *result.only_candidate_right,
                               .mcnemar_p = *result.mcnemar_p});
   else
-    change = ratio_change(gate.figure, examples, evidence,
+    change = ratio_change(gate.metric, examples, evidence,
                           {result.verdict.change, result.change_half_width.value_or(std::nan("")),
                            *result.distinct_examples, *result.differing_examples});
-  change.figure = gate.figure;
+  change.metric = gate.metric;
   change.unit = result.unit.value_or("");
-  change.parent = result.before.value_or(std::nan(""));
+  change.baseline = result.before.value_or(std::nan(""));
   change.candidate = result.after.value_or(std::nan(""));
   return change;
 }
@@ -77,19 +77,19 @@ std::string p_text(double p) {
 // Returns "recall of legal within 2 points (81.2% → 80.9%)"; over seeds "… (-0.30 points)".
 std::string headline_of(const JudgedGates& judged, std::size_t gate) {
   const Verdict& verdict = judged.verdict.gates[gate];
-  if (std::isnan(verdict.change)) return fmt::format("{} is not defined", verdict.figure.text);
+  if (std::isnan(verdict.change)) return fmt::format("{} is not defined", verdict.metric.text);
   if (judged.changes.empty())
     return change_headline(points_text(verdict.change) + " points", verdict);
-  return change_headline(judged.changes[gate].parent, judged.changes[gate].candidate, verdict);
+  return change_headline(judged.changes[gate].baseline, judged.changes[gate].candidate, verdict);
 }
 
-// See `ParentJudged::points_that_show`.
+// See `BaselineVerdict::min_limit_points`.
 std::optional<double> least_points(const MetricChange& change, const Verdict& hardest) {
   constexpr int kMostHalves = 20;
   for (int halves = 1; halves <= kMostHalves; ++halves)
     if (const double points = halves / 2.0;
         points > 100 * hardest.margin &&
-        verdict_of_look(change, hardest.candidates, points / 100).kept())
+        verdict_of_evaluation(change, hardest.candidates, points / 100).within_limit())
       return points;
   return std::nullopt;
 }
@@ -124,9 +124,9 @@ std::string allowed_text(double margin) {
 }
 
 // Whether the only gate is on the task's main metric, so that headline and table already show all of it.
-bool is_told_already(const JudgedGates& judged) {
-  const MetricName& figure = judged.gates.front().figure;
-  return judged.gates.size() == 1 && (figure == kAccuracy || figure == kR2 || figure == kMicroF1);
+bool is_shown_already(const JudgedGates& judged) {
+  const MetricName& metric = judged.gates.front().metric;
+  return judged.gates.size() == 1 && (metric == kAccuracy || metric == kR2 || metric == kMicroF1);
 }
 
 }  // namespace
@@ -135,28 +135,28 @@ std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& schem
   std::vector<Gate> gates;
   for (const std::string& text : options.gates) {
     gates.push_back(parse_gate(text, scheme));
-    const auto same = std::ranges::find(gates, gates.back().figure, &Gate::figure);
+    const auto same = std::ranges::find(gates, gates.back().metric, &Gate::metric);
     user_check(same == gates.end() - 1, "two gates are on {}: '{}' and '{}'; leave one out",
-               gates.back().figure.text, same->text, text);
+               gates.back().metric.text, same->text, text);
   }
   const std::optional<double> drop =
-      options.max_drop_points ? options.max_drop_points : options.usual_drop_points;
+      options.max_drop_points ? options.max_drop_points : options.default_drop_points;
   if (!drop) return gates;
   Gate judged =
       parse_gate(fmt::format("{}>={:.17g}", metrics(scheme.task).front().name, -*drop), scheme);
-  const auto same = std::ranges::find(gates, judged.figure, &Gate::figure);
+  const auto same = std::ranges::find(gates, judged.metric, &Gate::metric);
   user_check(same == gates.end() || !options.max_drop_points,
-             "two gates are on {}: `max_drop` {:g} and '{}'; leave one out", judged.figure.text,
+             "two gates are on {}: `max_drop` {:g} and '{}'; leave one out", judged.metric.text,
              *drop, same == gates.end() ? "" : same->text);
   if (same != gates.end()) return gates;
-  judged.text = fmt::format("{}>={:g}", judged.metric, -*drop);
+  judged.text = fmt::format("{}>={:g}", judged.base_metric, -*drop);
   gates.insert(gates.begin(), std::move(judged));
   return gates;
 }
 
-double margin_for(const std::vector<Gate>& gates, const MetricName& figure) {
-  const auto found = std::ranges::find(gates, figure, &Gate::figure);
-  return found == gates.end() ? kUsualMargin : found->margin;
+double margin_for(const std::vector<Gate>& gates, const MetricName& metric) {
+  const auto found = std::ranges::find(gates, metric, &Gate::metric);
+  return found == gates.end() ? kDefaultMargin : found->margin;
 }
 
 const Verdict& hardest(const GateVerdict& verdict) {
@@ -164,16 +164,16 @@ const Verdict& hardest(const GateVerdict& verdict) {
   return *std::ranges::max_element(verdict.gates, {}, p);
 }
 
-JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
+JudgedGates judge(const std::vector<Gate>& gates, const Logits& baseline, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations) {
   JudgedGates judged{.gates = gates};
-  if (judged.any()) judged.changes = gated_changes(gates, parent, candidate, truth);
+  if (judged.any()) judged.changes = gated_changes(gates, baseline, candidate, truth);
   if (judged.any()) judged.verdict = judge_gates(gates, judged.changes, evaluations);
   if (judged.any() && !truth.unseen.empty()) {
     const UnseenExamples unseen(truth);
-    const std::vector<float> a = unseen.rows_of(parent), b = unseen.rows_of(candidate);
+    const std::vector<float> a = unseen.rows_of(baseline), b = unseen.rows_of(candidate);
     judged.unseen = judge_gates(
-        gates, gated_changes(gates, {a, parent.classes}, {b, candidate.classes}, unseen.truth()),
+        gates, gated_changes(gates, {a, baseline.classes}, {b, candidate.classes}, unseen.truth()),
         evaluations);
   }
   return judged;
@@ -183,7 +183,7 @@ std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int6
   std::optional<std::int64_t> most;
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Verdict& v = judged.verdict.gates[i];
-    if (v.kept()) continue;
+    if (v.within_limit()) continue;
     if (!v.examples_needed || v.change < -v.margin) return std::nullopt;
     const double share = static_cast<double>(effective_of(judged.changes[i])) /
                          static_cast<double>(std::max<std::int64_t>(1, effective));
@@ -193,14 +193,14 @@ std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int6
   return most;
 }
 
-ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
-                          std::int64_t evaluations) {
-  const std::vector<MetricChange> changes = gated_changes(gates, parent, parent, truth);
+BaselineVerdict judge_baseline(const std::vector<Gate>& gates, const Logits& baseline,
+                               const Truth& truth, std::int64_t evaluations) {
+  const std::vector<MetricChange> changes = gated_changes(gates, baseline, baseline, truth);
   const auto judged_once_of = [&](std::int64_t count) {
     const GateVerdict all = judge_gates(gates, changes, count);
     JudgedGates asked;
     for (std::size_t i = 0; i < gates.size(); ++i) {
-      if (gates[i].margin <= 0 || !changes[i].of_whole_answers) continue;
+      if (gates[i].margin <= 0 || !changes[i].is_discrete) continue;
       asked.gates.push_back(gates[i]);
       asked.changes.push_back(changes[i]);
       asked.verdict.gates.push_back(all.gates[i]);
@@ -210,39 +210,39 @@ ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, 
   const auto shows = [&](std::int64_t count) {
     return std::ranges::all_of(judged_once_of(count).verdict.gates, &Verdict::kept);
   };
-  ParentJudged judged{.passes = shows(evaluations)};
+  BaselineVerdict judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
   const JudgedGates asked = judged_once_of(evaluations);
   judged.hardest = hardest(asked.verdict);
-  const auto gate = std::ranges::find(gates, judged.hardest.figure, &Gate::figure);
+  const auto gate = std::ranges::find(gates, judged.hardest.metric, &Gate::metric);
   judged.counted = gated_examples(*gate);
   judged.examples_needed =
-      examples_needed(asked, effective_examples(parent.examples(), evidence(truth.texts)));
+      examples_needed(asked, effective_examples(baseline.examples(), evidence(truth.texts)));
   if (std::ranges::count_if(asked.verdict.gates, &Verdict::kept) + 1 ==
       std::ssize(asked.verdict.gates))
-    judged.points_that_show =
+    judged.min_limit_points =
         least_points(changes[static_cast<std::size_t>(gate - gates.begin())], judged.hardest);
   std::int64_t low = 0, high = evaluations;  // more evaluations make it harder
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (shows(middle) ? low : high) = middle;
   }
-  judged.evaluations_that_show = low;
+  judged.max_evaluations = low;
   return judged;
 }
 
-std::string needed_text(const ParentJudged& judged, const std::string& option) {
-  std::vector<std::string> ways;
+std::string needed_text(const BaselineVerdict& judged, const std::string& option) {
+  std::vector<std::string> remedies;
   if (judged.hardest.examples_needed)
-    ways.push_back(fmt::format("{} {} for {}", about_text(*judged.hardest.examples_needed),
-                               judged.counted, judged.hardest.figure.text));
-  if (judged.evaluations_that_show > 0)
-    ways.push_back(fmt::format("{} {}", option, judged.evaluations_that_show));
-  return ways.empty() ? "more examples, or a wider limit"
-                      : fmt::format("{}", fmt::join(ways, ", or "));
+    remedies.push_back(fmt::format("{} {} for {}", about_text(*judged.hardest.examples_needed),
+                                   judged.counted, judged.hardest.metric.text));
+  if (judged.max_evaluations > 0)
+    remedies.push_back(fmt::format("{} {}", option, judged.max_evaluations));
+  return remedies.empty() ? "more examples, or a wider limit"
+                          : fmt::format("{}", fmt::join(remedies, ", or "));
 }
 
-std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
+std::string too_few_sentence(const BaselineVerdict& judged, const std::string& measured_on,
                              const std::string& evaluations) {
   if (judged.passes) return "";
   return fmt::format(
@@ -268,7 +268,7 @@ JudgedGates judge_seeds(const std::vector<Gate>& gates, const std::vector<Json>&
     const auto judged_before = from_json<GateResult>(result.at("gate"));
     for (std::size_t i = 0; i < gates.size(); ++i) {
       MetricChange change = change_from(gates[i], judged_before.gates.at(i));
-      changes[i].before.push_back(change.parent);
+      changes[i].before.push_back(change.baseline);
       changes[i].after.push_back(change.candidate);
       changes[i].changes.push_back(std::move(change));
     }
@@ -291,7 +291,7 @@ const Fields& fields_of(const GatedChangeResult*) {
       field<&G::after>("after", "Metric of the candidate; null: not defined, or over seeds."),
       field<&G::unit>("unit", "Which examples are counted where not all are."),
       field<&G::only_baseline_right>("only_baseline_right", Unit::examples,
-                                     "Correct to wrong; null for metrics that are no proportions."),
+                                     "Correct → wrong; null for metrics that are not proportions."),
       field<&G::only_candidate_right>(
           "only_candidate_right", Unit::examples,
           "Wrong to correct; null for metrics that are no proportions."),
@@ -300,7 +300,7 @@ const Fields& fields_of(const GatedChangeResult*) {
                                    "Different ones; null for proportions."),
       field<&G::differing_examples>(
           "differing_examples", Unit::examples,
-          "Of these, those on which the two differ; null for proportions."),
+          "Different examples on which the models differ; null for proportions."),
       field<&G::change_half_width>("change_half_width",
                                    "Half of the interval of the change before it was cut to the "
                                    "possible; null for proportions."));
@@ -319,21 +319,22 @@ const Fields& fields_of(const GateResult*) {
 }
 
 GateResult gate_result(const JudgedGates& judged) {
-  GateResult result{judged.verdict.kept(), judged.verdict.conclusion, judged.verdict.summary, {}};
+  GateResult result{
+      judged.verdict.within_limit(), judged.verdict.conclusion, judged.verdict.summary, {}};
   for (std::size_t i = 0; i < judged.gates.size(); ++i) {
     const Gate& gate = judged.gates[i];
     GatedChangeResult row{.gate = gate.text, .verdict = judged.verdict.gates[i]};
     if (gate.of_class) row.of_class = gate.class_name;
-    row.verdict.figure.key = gate.metric;
+    row.verdict.metric.key = gate.base_metric;
     if (!judged.changes.empty()) {
       const MetricChange& c = judged.changes[i];
       row.examples = c.examples;
       row.evidence = c.evidence;
-      row.before = c.parent;
+      row.before = c.baseline;
       row.after = c.candidate;
       row.unit = c.unit;
       if (c.counted) {
-        row.only_baseline_right = c.counted->only_parent;
+        row.only_baseline_right = c.counted->only_baseline;
         row.only_candidate_right = c.counted->only_candidate;
         row.mcnemar_p = c.counted->mcnemar_p;
       } else {
@@ -374,7 +375,7 @@ Table gate_table(const JudgedGates& judged) {
       const MetricChange& change = judged.changes[i];
       row.emplace_back(change.examples);
       if (repeat) row.emplace_back(effective_of(change));
-      row.insert(row.end(), {percent(change.parent), percent(change.candidate)});
+      row.insert(row.end(), {percent(change.baseline), percent(change.candidate)});
     }
     const Interval interval = v.change_interval.value_or(Interval{std::nan(""), std::nan("")});
     row.push_back(points_within(v.change, interval.low, interval.high));
@@ -407,15 +408,15 @@ Tone tone_of(const JudgedGates& judged) {
   return tone_of(Verdict{.conclusion = judged.verdict.conclusion});
 }
 
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& figure) {
-  const auto on_it = std::ranges::find(judged.gates, figure, &Gate::figure);
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& metric) {
+  const auto on_it = std::ranges::find(judged.gates, metric, &Gate::metric);
   if (on_it == judged.gates.end()) return std::nullopt;
   return judged.verdict.gates[static_cast<std::size_t>(on_it - judged.gates.begin())];
 }
 
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
                             const std::string& notes) {
-  if (const std::optional<Verdict> shown = shown_verdict(judged, usual.figure))
+  if (const std::optional<Verdict> shown = shown_verdict(judged, usual.metric))
     return shown->summary;
   return unjudged_text(usual, differs, notes);
 }
@@ -432,8 +433,8 @@ std::string unseen_change_sentence(const JudgedGates& judged, const TaskComparis
 }
 
 std::string gate_text(const JudgedGates& judged, const std::string& measured_on) {
-  if (is_told_already(judged))
-    return fmt::format("Limit ({} {}) on {}: {}{}.", judged.gates.front().figure.text,
+  if (is_shown_already(judged))
+    return fmt::format("Limit ({} {}) on {}: {}{}.", judged.gates.front().metric.text,
                        allowed_text(judged.verdict.gates.front().margin), measured_on,
                        words_of(judged.verdict.conclusion),
                        why_inconclusive(judged.verdict.gates.front()));
@@ -443,17 +444,17 @@ std::string gate_text(const JudgedGates& judged, const std::string& measured_on)
 
 std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& measured_on) {
   if (!judged.any()) return {};
-  if (is_told_already(judged)) return {Paragraph{gate_text(judged, measured_on)}};
+  if (is_shown_already(judged)) return {Paragraph{gate_text(judged, measured_on)}};
   return {PageTable{gate_table(judged), gate_text(judged, measured_on)}};
 }
 
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged) {
   if (!judged.any()) return std::nullopt;
-  return GateOutcome{judged.verdict.kept(), judged.verdict.summary};
+  return GateOutcome{judged.verdict.within_limit(), judged.verdict.summary};
 }
 
-const Fields& fields_of(const LostClassResult*) {
-  using L = LostClassResult;
+const Fields& fields_of(const DegradedClassResult*) {
+  using L = DegradedClassResult;
   static const Fields fields = describe<L>(
       "lost_class",
       "A class, or label, whose recall fell significantly: McNemar's exact test on its examples, "
@@ -462,15 +463,15 @@ const Fields& fields_of(const LostClassResult*) {
       field<&L::examples>("examples", Unit::examples, "Examples of the class."),
       field<&L::recall_change>("recall_change", Unit::difference, "After minus before."),
       field<&L::recall_change_interval>("recall_change_interval", Unit::difference,
-                                        "95% interval, of this class alone."),
+                                        "95% interval, for this class only."),
       field<&L::p_value>("p_value", "Corrected."));
   return fields;
 }
 
-std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
-                                                const std::vector<std::string>& labels) {
-  std::vector<LostClassResult> results;
-  for (const LostClass& one : lost)
+std::vector<DegradedClassResult> degraded_class_results(const std::vector<DegradedClass>& lost,
+                                                        const std::vector<std::string>& labels) {
+  std::vector<DegradedClassResult> results;
+  for (const DegradedClass& one : lost)
     results.push_back({labels[static_cast<std::size_t>(one.index)], one.examples, one.change,
                        one.interval, one.p_value});
   return results;
@@ -478,29 +479,30 @@ std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lo
 
 namespace {
 
-const std::string& lost_name(const LostClass& one, const std::vector<std::string>& labels) {
+const std::string& lost_name(const DegradedClass& one, const std::vector<std::string>& labels) {
   return labels[static_cast<std::size_t>(one.index)];
 }
 
 }  // namespace
 
-Table lost_class_table(const std::vector<LostClass>& lost, const std::vector<std::string>& labels) {
+Table degraded_class_table(const std::vector<DegradedClass>& lost,
+                           const std::vector<std::string>& labels) {
   Table table({{"class", "Class"},
                {"examples", "Examples"},
                {"recall_change", "Recall change (points)"},
                {"p_value", "p (McNemar, Holm)"}});
-  for (const LostClass& one : lost)
+  for (const DegradedClass& one : lost)
     table.add_row({lost_name(one, labels), one.examples,
                    points_within(one.change, one.interval.low, one.interval.high),
                    p_value(one.p_value)});
   return table;
 }
 
-std::string lost_class_text(const std::vector<LostClass>& lost,
-                            const std::vector<std::string>& labels) {
+std::string degraded_class_text(const std::vector<DegradedClass>& lost,
+                                const std::vector<std::string>& labels) {
   constexpr std::size_t kMostNamed = 2;
   std::vector<std::string> parts;
-  for (const LostClass& one : lost | std::views::take(kMostNamed))
+  for (const DegradedClass& one : lost | std::views::take(kMostNamed))
     parts.push_back(fmt::format("of '{}'{} by {} points (95% CI {} to {}; n = {}; p {})",
                                 shown_name(lost_name(one, labels)), parts.empty() ? " fell" : "",
                                 rounded_text(-100 * one.change, kDifferenceDigits),
@@ -537,7 +539,7 @@ Options gate_options(std::string_view remark) {
               .warned(warning_of_share),
           option<&GateOptions::gates>("gate", "'f1_macro>=-2': at most 2 points below baseline")
               .repeated()
-              .takes({.shown = "GATE", .words = gate_beginnings, .goes_on = true})
+              .takes({.shown = "GATE", .choices = gate_beginnings, .is_prefix = true})
               .accepted_by(check_gate_syntax)};
 }
 

@@ -24,7 +24,7 @@ namespace hone {
 struct GateOptions {
   std::optional<double> max_drop_points = {};  ///< of the task's main metric
   std::vector<std::string> gates = {};         ///< as `parse_gate` reads them: "recall(legal)>=-2"
-  std::optional<double> usual_drop_points =
+  std::optional<double> default_drop_points =
       {};  ///< default for that metric, if neither option limits it
 
   bool any() const { return max_drop_points || !gates.empty(); }
@@ -39,8 +39,8 @@ Options gate_options(std::string_view remark);
 /// `parse_gate` does, and for two limits on one metric.
 std::vector<Gate> gates_for(const GateOptions& options, const LabelScheme& scheme);
 
-/// Returns the allowed loss of the task's main metric: the margin of the gate on it, else `kUsualMargin`.
-double margin_for(const std::vector<Gate>& gates, const MetricName& figure);
+/// Returns the allowed loss of the task's main metric: the margin of the gate on it, else `kDefaultMargin`.
+double margin_for(const std::vector<Gate>& gates, const MetricName& metric);
 
 /// Returns the verdict with the greatest p-value. There is at least one gate.
 const Verdict& hardest(const GateVerdict& verdict);
@@ -58,7 +58,7 @@ struct JudgedGates {
 
 /// Judges the gates by the predictions of two models for the same examples. Verdicts are corrected for `evaluations`,
 /// the number of candidates judged in all.
-JudgedGates judge(const std::vector<Gate>& gates, const Logits& parent, const Logits& candidate,
+JudgedGates judge(const std::vector<Gate>& gates, const Logits& baseline, const Logits& candidate,
                   const Truth& truth, std::int64_t evaluations = 1);
 
 /// Returns how many different examples of the same kind would show with power 80% that the undecided gates hold, given
@@ -70,26 +70,26 @@ std::optional<std::int64_t> examples_needed(const JudgedGates& judged, std::int6
 /// The gates that allow a loss, judged for the baseline against itself: if they are not shown to pass, no candidate can
 /// be expected to. Gates that require a gain or allow no loss are left out. So are metrics of numbers, such as R²: a
 /// candidate whose numbers move little has a narrow interval.
-struct ParentJudged {
+struct BaselineVerdict {
   bool passes = true;
   Verdict hardest = {};      ///< the gate with the greatest p-value
   std::string counted = {};  ///< unit of its `examples_needed`: "examples of legal"
   std::optional<std::int64_t> examples_needed = {};  ///< see `hone::examples_needed`
-  std::int64_t evaluations_that_show =
+  std::int64_t max_evaluations =
       0;  ///< the largest number of evaluations that would show it; 0: not even one
   /// The smallest limit of that gate, in half points, that the baseline is shown to pass; none: above 10 points, or
   /// another gate fails too.
-  std::optional<double> points_that_show = {};
+  std::optional<double> min_limit_points = {};
 };
 /// There is at least one gate.
-ParentJudged judge_parent(const std::vector<Gate>& gates, const Logits& parent, const Truth& truth,
-                          std::int64_t evaluations);
+BaselineVerdict judge_baseline(const std::vector<Gate>& gates, const Logits& baseline,
+                               const Truth& truth, std::int64_t evaluations);
 /// Returns what would show that the gates hold: "about 1,400 examples for accuracy, or --trials 3"; `option` limits
 /// evaluations.
-std::string needed_text(const ParentJudged& judged, const std::string& option);
+std::string needed_text(const BaselineVerdict& judged, const std::string& option);
 /// Returns "Too few examples: on validation, n = 300, not even the baseline compared with itself would be shown to be
 /// within the limit in 10 evaluations.", with "10 evaluations" from `evaluations`; "" if it passes.
-std::string too_few_sentence(const ParentJudged& judged, const std::string& measured_on,
+std::string too_few_sentence(const BaselineVerdict& judged, const std::string& measured_on,
                              const std::string& evaluations);
 
 /// Judges candidates to choose one from. Verdicts are corrected for all gates of all candidates (Holm). `gates`,
@@ -143,7 +143,7 @@ std::vector<Block> gate_blocks(const JudgedGates& judged, const std::string& mea
 std::string gate_headline(const JudgedGates& judged);
 Tone tone_of(const JudgedGates& judged);
 /// Returns the verdict of the gate on this metric; none without one.
-std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& figure);
+std::optional<Verdict> shown_verdict(const JudgedGates& judged, const MetricName& metric);
 /// Returns the evidence for the change of the main metric: the summary of its gate, else of the change without a limit.
 /// `notes` are appended to the latter; `differs`: an exact test finds a change too.
 std::string change_evidence(const JudgedGates& judged, const Verdict& usual, bool differs,
@@ -167,22 +167,23 @@ struct GateOutcome {
 std::optional<GateOutcome> outcome_of(const JudgedGates& judged);
 
 /// A class, or label, whose recall fell significantly.
-struct LostClassResult {
+struct DegradedClassResult {
   std::string name;
   std::int64_t examples = 0;
   double recall_change = 0;
   Interval recall_change_interval = {};
   double p_value = 1;
 };
-const Fields& fields_of(const LostClassResult*);
-std::vector<LostClassResult> lost_class_results(const std::vector<LostClass>& lost,
-                                                const std::vector<std::string>& labels);
+const Fields& fields_of(const DegradedClassResult*);
+std::vector<DegradedClassResult> degraded_class_results(const std::vector<DegradedClass>& lost,
+                                                        const std::vector<std::string>& labels);
 /// Returns a row for each of them: its examples, the change of its recall, and p.
-Table lost_class_table(const std::vector<LostClass>& lost, const std::vector<std::string>& labels);
+Table degraded_class_table(const std::vector<DegradedClass>& lost,
+                           const std::vector<std::string>& labels);
 /// Returns a clause about the first two and the number of the others, without a full stop: "recall of 'tech' fell by
 /// 4.09 points (…), of 'art' by 3.20 points (…), and of 6 others, listed in the report; p: McNemar's test, …". There is
 /// at least one.
-std::string lost_class_text(const std::vector<LostClass>& lost,
-                            const std::vector<std::string>& labels);
+std::string degraded_class_text(const std::vector<DegradedClass>& lost,
+                                const std::vector<std::string>& labels);
 
 }  // namespace hone

@@ -19,7 +19,7 @@ constexpr std::int64_t kSampleRows = 512;
 
 // Returns the unquantized graph with the layers' inputs as its outputs.
 Graph observed(const Model& model, const std::vector<std::string>& layers) {
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   graph.clear_outputs();
   for (const std::string& layer : layers) {
     const std::string name = input_name(graph, layer);
@@ -87,13 +87,13 @@ std::string input_name(const Graph& graph, const std::string& layer) {
   fail("%{} reads no input", layer);
 }
 
-std::map<std::string, LayerInput> look_at_inputs(const Model& model,
+std::map<std::string, LayerInput> observe_inputs(const Model& model,
                                                  const std::vector<std::string>& layers,
                                                  const EncodedSet& texts, const CalibrationRun& run,
                                                  Context& context) {
   std::map<std::string, LayerInput> inputs;
   if (layers.empty()) return inputs;
-  user_check(texts.size() > 0, "nothing to look at: the training split is empty");
+  user_check(texts.size() > 0, "no inputs to observe: the training split is empty");
   const Graph graph = observed(model, layers);
   const Session session = context.session();
   ParameterStore parameters = model.parameters.on(session.device);
@@ -104,7 +104,7 @@ std::map<std::string, LayerInput> look_at_inputs(const Model& model,
                 " for calibration", Gatherer::bytes_of(graph));
   std::map<std::string, Gatherer> gatherers;
   RandomSequence random(run.seed, stream_of("rows of inputs"));
-  Progress progress("look at inputs", std::ssize(sample),
+  Progress progress("observe inputs", std::ssize(sample),
                     {.unit = std::string(texts.noun()),
                      .end = ProgressEnd::vanishes,
                      .output = context.progress});

@@ -21,7 +21,7 @@ struct LayerInput {
 
 /// Returns the inputs of the layers, by value name, over the texts of calibration. Runs them one by one, so that
 /// nothing is padded. Throws `UserError` without texts; `Interrupted`.
-std::map<std::string, LayerInput> look_at_inputs(const Model& model,
+std::map<std::string, LayerInput> observe_inputs(const Model& model,
                                                  const std::vector<std::string>& layers,
                                                  const EncodedSet& texts, const CalibrationRun& run,
                                                  Context& context);

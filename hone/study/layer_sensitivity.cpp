@@ -123,7 +123,7 @@ std::vector<std::optional<CalibratedModel>> calibrated_in_each(
     const Variant& model, const std::vector<LayerChange>& changes, const EncodedSet& training,
     const CalibrationRun& calibration, Context& context) {
   CalibrationRun run = calibration;
-  run.heed_objections = false;
+  run.check_objections = false;
   if (!run.observed) run.observed = std::make_shared<ObservedValues>();
   std::vector<std::optional<CalibratedModel>> all;
   for (const LayerChange& change : changes) {
@@ -165,7 +165,7 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
   const Variant base{forward_graph(model), model.parameters};
   std::vector<std::string> layers;
   for (const Node* node : base.graph.of_kind(NodeKind::operation))
-    if (is_usual_layer(*node)) layers.push_back(node->name());
+    if (is_default_layer(*node)) layers.push_back(node->name());
   user_check(!layers.empty() && !changes.empty(), "there is no layer to change, or no change");
   const std::vector<std::optional<CalibratedModel>> states =
       calibrated_in_each(base, changes, training, calibration, context);
@@ -256,14 +256,14 @@ std::vector<const LayerSensitivity*> ranked(const SensitivityStudy& study) {
 
 Table sensitivity_table(const SensitivityStudy& study) {
   constexpr int kDigits = 6;  // divergences of 8 bits and more are around 1e-6
-  const MetricName& figure = study.model.figure;
+  const MetricName& metric = study.model.metric;
   Table table({{"layer", "Layer"},
                {"change", "Alone in"},
                {"divergence", "Divergence"},
                {"divergence_low", "95% from"},
                {"divergence_high", "to"},
-               {"metric_change", fmt::format("Change of {}", figure.text)},
-               difference_column(figure)});
+               {"metric_change", fmt::format("Change of {}", metric.text)},
+               difference_column(metric)});
   for (const LayerSensitivity* one : ranked(study))
     table.add_row({one->layer, one->change, real(one->divergence.mean, kDigits),
                    real(one->divergence.low, kDigits), real(one->divergence.high, kDigits),

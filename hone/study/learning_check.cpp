@@ -26,27 +26,28 @@ double mean_loss(std::span<const StepRecord> steps) {
 // Returns "always predicting 'good' scores 50.1%".
 std::string constant_prediction(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   const Evaluation* classes = e.classes();
-  if (classes == nullptr) return baseline_text(e);
-  const auto most = std::ranges::max_element(classes->of_class, {}, &ClassFigures::support);
+  if (classes == nullptr) return constant_baseline_text(e);
+  const auto most = std::ranges::max_element(classes->of_class, {}, &ClassMetrics::support);
   return fmt::format("always predicting '{}' scores {}",
                      shown_name(labels[static_cast<std::size_t>(most - classes->of_class.begin())]),
-                     share_text(e.baseline));
+                     share_text(e.constant_baseline));
 }
 
-std::string figure_sign(const std::string& part, const TaskEvaluation& e,
+std::string metric_sign(const std::string& split, const TaskEvaluation& e,
                         const std::vector<std::string>& labels) {
-  if (e.examples == 0 || !(e.baseline < 1)) return "";  // nothing to compare
-  if (e.interval.low > e.baseline) return "";
+  if (e.examples == 0 || !(e.constant_baseline < 1)) return "";  // nothing to compare
+  if (e.interval.low > e.constant_baseline) return "";
   // `concerns` reports this.
-  if (std::holds_alternative<RegressionEvaluation>(e.figures) && e.value <= e.baseline) return "";
+  if (std::holds_alternative<RegressionEvaluation>(e.details) && e.value <= e.constant_baseline)
+    return "";
   std::string text = fmt::format(
-      "{}: the {} does not show that the model has learned: {}, n = {}; {}", part, e.figure.text,
+      "{}: the {} does not show that the model has learned: {}, n = {}; {}", split, e.metric.text,
       metric_sentence(e), grouped(e.examples), constant_prediction(e, labels));
   constexpr double kChance = 0.5;
   if (const Evaluation* classes = e.classes(); classes && classes->auc.interval.low > kChance)
     text += fmt::format(
         "; yet it ranks the classes better than chance (AUC {:.3f}, 95% CI {:.3f} to {:.3f}), so "
-        "look at precision and recall",
+        "check precision and recall",
         classes->auc.value, classes->auc.interval.low, classes->auc.interval.high);
   return text;
 }
@@ -89,11 +90,11 @@ std::optional<bool> loss_fell(const std::vector<StepRecord>& steps) {
 }
 
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
-                                              const std::string& part,
+                                              const std::string& split,
                                               const TaskEvaluation& evaluation,
                                               const std::vector<std::string>& labels,
                                               const std::string& guessed) {
-  std::vector<std::string> signs = {figure_sign(part, evaluation, labels),
+  std::vector<std::string> signs = {metric_sign(split, evaluation, labels),
                                     loss_sign(steps, guessed)};
   if (!signs[0].empty() && !guessed.empty()) signs[0] += "; " + guessed;
   std::erase(signs, "");
@@ -101,24 +102,25 @@ std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& ste
 }
 
 std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
-                                              const NamedFigures& figures,
+                                              const MetricsKey& metrics,
                                               const std::string& guessed) {
   std::vector<std::int64_t> not_above, not_fallen;
-  std::string baseline, figure;
+  std::string baseline, metric;
   for (const Json& result : results) {
     const std::int64_t seed = result.at("seed");
     if (result.value("loss_fell", Json()) == false) not_fallen.push_back(seed);
-    if (!result.contains(figures.key)) continue;
-    const Json& measured = result[figures.key];
-    baseline = baseline_text(measured);
-    figure = figure_of(measured).text;
-    if (baseline_of(measured) < 1 && metric_estimate(measured).low <= baseline_of(measured))
+    if (!result.contains(metrics.key)) continue;
+    const Json& measured = result[metrics.key];
+    baseline = constant_baseline_text(measured);
+    metric = main_metric_of(measured).text;
+    if (constant_baseline_of(measured) < 1 &&
+        metric_estimate(measured).low <= constant_baseline_of(measured))
       not_above.push_back(seed);
   }
   std::vector<std::string> signs;
   if (!not_above.empty())
     signs.push_back(fmt::format("{}: the {} does not show that the model has learned {}: {}{}{}",
-                                part_text(figures, results.front()), figure,
+                                split_text(metrics, results.front()), metric,
                                 seeds_text(not_above, results.size()), baseline,
                                 guessed.empty() ? "" : "; ", guessed));
   if (!not_fallen.empty())

@@ -17,9 +17,9 @@
 namespace hone {
 namespace {
 
-ClassResult class_result(const ClassFigures& one) {
-  return {one.figures.precision, one.precision_interval, one.figures.recall,
-          one.recall_interval,   one.figures.f1,         one.support,
+ClassResult class_result(const ClassMetrics& one) {
+  return {one.scores.precision, one.precision_interval, one.scores.recall,
+          one.recall_interval,  one.scores.f1,          one.support,
           one.predicted};
 }
 
@@ -59,7 +59,7 @@ void put(EvaluationResult& result, const RegressionEvaluation& e,
     result.intervals.emplace_back("pearson", e.of_output[0].pearson.interval);
     result.intervals.emplace_back("spearman", e.of_output[0].spearman.interval);
   }
-  result.baseline_rmse = e.baseline.rmse;
+  result.baseline_rmse = e.constant_baseline.rmse;
   result.outputs.emplace();
   for (std::size_t o = 0; o < e.of_output.size(); ++o) {
     const auto& [errors, pearson, spearman] = e.of_output[o];
@@ -73,7 +73,7 @@ std::vector<std::string> metrics_with_intervals() {
   return {"accuracy", "r2", "f1_micro", "auc", "subset_accuracy", "pearson", "spearman"};
 }
 
-std::string key_of(const MetricName& figure) { return fmt::format("eval_{}", figure.key); }
+std::string key_of(const MetricName& metric) { return fmt::format("eval_{}", metric.key); }
 
 }  // namespace
 
@@ -96,12 +96,12 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   return measured;
 }
 
-std::string metric_title(const MetricName& figure) { return capitalized(std::string(figure.text)); }
+std::string metric_title(const MetricName& metric) { return capitalized(std::string(metric.text)); }
 
 std::string metric_headline(const std::string& measured_on, const TaskEvaluation& e) {
-  return fmt::format("{} {} on {}; {}.", metric_title(e.figure),
+  return fmt::format("{} {} on {}; {}.", metric_title(e.metric),
                      sentence_text({e.value, e.interval.low, e.interval.high}), measured_on,
-                     baseline_text(e));
+                     constant_baseline_text(e));
 }
 
 std::string unseen_text(std::int64_t seen, std::int64_t examples, double evidence) {
@@ -114,33 +114,34 @@ std::string unseen_sentence(const TaskEvaluation& e) {
   if (!e.unseen) return "";
   const auto& [value, interval, examples, evidence] = *e.unseen;
   return fmt::format("{}: {} {}.", unseen_text(e.examples - examples, examples, evidence),
-                     e.figure.text, sentence_text({value, interval.low, interval.high}));
+                     e.metric.text, sentence_text({value, interval.low, interval.high}));
 }
 
-MetricName figure_of(const Json& measurement) {
+MetricName main_metric_of(const Json& measurement) {
   return metric_name(measurement.at("eval_metric").get<std::string>());
 }
 
 Estimate metric_estimate(const Json& measurement) {
-  const std::string key = key_of(figure_of(measurement));
+  const std::string key = key_of(main_metric_of(measurement));
   const Json& ends = measurement.at(key + "_interval");
   return {number_or_nan(measurement.at(key)), number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
 }
 
-double baseline_of(const Json& measurement) {
+double constant_baseline_of(const Json& measurement) {
   return number_or_nan(measurement.at("eval_baseline"));
 }
 
-std::string baseline_text(const Json& measurement) {
-  return baseline_text(figure_of(measurement), baseline_of(measurement));
+std::string constant_baseline_text(const Json& measurement) {
+  return constant_baseline_text(main_metric_of(measurement), constant_baseline_of(measurement));
 }
 
 const Fields& fields_of(const ClassResult*) {
   using C = ClassResult;
   static const Fields fields = describe<C>(
       "class_metrics", "Metrics of one class.",
-      field<&C::precision>("precision", Unit::share,
-                           "Examples of it among those predicted as it; null: none was.")
+      field<&C::precision>(
+          "precision", Unit::share,
+          "Share of the examples predicted as it that belong to it; null: none was predicted.")
           .or_null(),
       field<&C::precision_interval>("precision_interval", Unit::share, "Wilson's 95% interval."),
       field<&C::recall>("recall", Unit::share,
@@ -205,9 +206,10 @@ const Fields& fields_of(const EvaluationResult*) {
       spread<&E::intervals>("eval_", metrics_with_intervals, "_interval", Unit::none,
                             "95% interval of the metric by which the task is judged, and of "
                             "others that have one."),
-      field<&E::baseline>("eval_baseline",
-                          "The metric of a constant prediction: the most frequent class, the "
-                          "mean, or the most frequent value of each label.")
+      field<&E::constant_baseline>(
+          "eval_baseline",
+          "The metric of a constant prediction: the most frequent class, the "
+          "mean, or the most frequent value of each label.")
           .or_null(),
       field<&E::majority_share>("eval_majority_share", Unit::share,
                                 "Share of the most frequent class; null for other tasks."),
@@ -241,8 +243,8 @@ EvaluationResult evaluation_result(const Measurement& measurement,
                                    const std::vector<std::string>& labels) {
   const TaskEvaluation& e = measurement.evaluation;
   EvaluationResult result{
-      .metric = e.figure,
-      .baseline = e.baseline,
+      .metric = e.metric,
+      .constant_baseline = e.constant_baseline,
       .without_prediction = e.without_prediction,
       .samples = e.examples,
       .effective_samples = effective_examples(e.examples, e.evidence),
@@ -254,38 +256,39 @@ EvaluationResult evaluation_result(const Measurement& measurement,
   for (const Metric& metric : metrics(e.task())) {
     if (metric.of_two_classes && measurement.outputs != 2) continue;
     result.metrics.emplace_back(metric.name, metric.value(e));
-    if (metric.name == e.figure.key) result.intervals.emplace_back(metric.name, e.interval);
+    if (metric.name == e.metric.key) result.intervals.emplace_back(metric.name, e.interval);
   }
-  std::visit([&](const auto& figures) { put(result, figures, labels); }, e.figures);
+  std::visit([&](const auto& own) { put(result, own, labels); }, e.details);
   return result;
 }
 
 const Fields& fields_of(const ComparisonResult*) {
   using C = ComparisonResult;
   static const Fields fields = describe<C>(
-      "comparison", "A model beside its baseline on the same examples.",
+      "comparison", "A model compared with its baseline on the same examples.",
       field<&C::flips>("flips", Unit::examples,
-                       "Predictions changed, right or wrong; multi-label: examples with any. Null "
+                       "Predictions changed; multi-label: examples with any changed label. Null "
                        "for regression."),
       field<&C::flip_share>("flip_share", Unit::share, "The same as a share of the examples."),
       field<&C::flip_interval>("flip_interval", Unit::share, "Wilson's 95% interval."),
       field<&C::only_baseline_right>("only_baseline_right", Unit::examples,
-                                     "Correct to wrong. Null for regression."),
+                                     "Correct → wrong. Null for regression."),
       field<&C::only_candidate_right>("only_candidate_right", Unit::examples,
                                       "Wrong to correct. Null for regression."),
       field<&C::mcnemar_p>("mcnemar_p",
                            "Two-sided p-value of McNemar's exact test on these two. Null for "
                            "regression."),
-      field<&C::answer_flip_share>("answer_flip_share", Unit::share,
-                                   "Labels that changed; null unless the task is multi-label."),
+      field<&C::label_flip_share>("answer_flip_share", Unit::share,
+                                  "Labels that changed; null unless the task is multi-label."),
       field<&C::mean_shift>("mean_shift",
                             "Mean absolute change of predictions, in the unit of the targets; "
                             "null unless the task is regression."),
       field<&C::distinct_examples>("distinct_examples", Unit::examples,
                                    "Different ones, the basis of the interval of the change; null "
                                    "for accuracy."),
-      field<&C::differing_examples>("differing_examples", Unit::examples,
-                                    "Of these, those on which the two differ; null for accuracy."),
+      field<&C::differing_examples>(
+          "differing_examples", Unit::examples,
+          "Different examples on which the models differ; null for accuracy."),
       field<&C::change_half_width>("change_half_width",
                                    "Half of the interval of the change before it was cut to the "
                                    "possible; null for accuracy."),
@@ -307,14 +310,14 @@ ComparisonResult comparison_result(const TaskComparison& c, const Verdict& v) {
     result.flips = c.counted->flips;
     result.flip_share = c.counted->flip_share;
     result.flip_interval = c.counted->flip_interval;
-    result.only_baseline_right = c.counted->only_parent;
+    result.only_baseline_right = c.counted->only_baseline;
     result.only_candidate_right = c.counted->only_candidate;
     result.mcnemar_p = c.counted->mcnemar_p;
   }
-  if (c.unseen) result.unseen = verdict_of_look(*c.unseen, v.candidates, v.margin);
-  if (c.change.figure == kMicroF1) result.answer_flip_share = c.answer_flip_share;
-  if (c.change.figure == kR2) result.mean_shift = c.mean_shift;
-  if (!(c.change.figure == kAccuracy)) {
+  if (c.unseen) result.unseen = verdict_of_evaluation(*c.unseen, v.candidates, v.margin);
+  if (c.change.metric == kMicroF1) result.label_flip_share = c.label_flip_share;
+  if (c.change.metric == kR2) result.mean_shift = c.mean_shift;
+  if (!(c.change.metric == kAccuracy)) {
     result.distinct_examples = c.change.texts;
     result.differing_examples = c.change.differing_texts;
     result.change_half_width = c.change.half_width;

@@ -39,15 +39,15 @@ std::string unseen_text(std::int64_t seen, std::int64_t examples, double evidenc
 std::string unseen_sentence(const TaskEvaluation& evaluation);
 
 /// Returns the metric's name for the start of a sentence: "Accuracy", "R²", "Micro F1".
-std::string metric_title(const MetricName& figure);
+std::string metric_title(const MetricName& metric);
 
 /// Returns the main metric of an evaluation in results (`eval_metric`).
-MetricName figure_of(const Json& measurement);
+MetricName main_metric_of(const Json& measurement);
 /// Returns its value and interval; NaN if it is not defined.
 Estimate metric_estimate(const Json& measurement);
-/// Return the baseline of an evaluation in results (NaN if it is not defined), and `baseline_text` of it.
-double baseline_of(const Json& measurement);
-std::string baseline_text(const Json& measurement);
+/// Return the constant baseline of an evaluation in results (NaN if it is not defined), and its text.
+double constant_baseline_of(const Json& measurement);
+std::string constant_baseline_text(const Json& measurement);
 
 /// Metrics of one class, or of one label.
 struct ClassResult {
@@ -91,7 +91,7 @@ struct EvaluationResult {
   MetricName metric = kAccuracy;    ///< the task's main metric
   ByName<double> metrics = {};      ///< of the task, see hone/metrics/metric.h
   ByName<Interval> intervals = {};  ///< of those that have one
-  double baseline = 0;              ///< `TaskEvaluation::baseline`
+  double constant_baseline = 0;     ///< `TaskEvaluation::constant_baseline`
   std::optional<double> majority_share = {}, baseline_rmse = {};
   std::optional<ByName<ClassResult>> classes = {};
   std::optional<std::vector<std::vector<std::int64_t>>> confusion = {};  ///< (labels, predictions)
@@ -113,7 +113,7 @@ struct ComparisonResult {
   std::optional<double> flip_share = {};
   std::optional<Interval> flip_interval = {};
   std::optional<std::int64_t> only_baseline_right = {}, only_candidate_right = {};
-  std::optional<double> mcnemar_p = {}, answer_flip_share = {}, mean_shift = {};
+  std::optional<double> mcnemar_p = {}, label_flip_share = {}, mean_shift = {};
   std::optional<std::int64_t> distinct_examples = {}, differing_examples = {};
   std::optional<double> change_half_width = {};
   double margin_snr_db = 0;

@@ -32,7 +32,7 @@ Cell correlation_cell(const Correlation& c) {
   return number_within(c.value, c.interval.low, c.interval.high);
 }
 
-std::vector<Cell> error_cells(const std::string& name, const ErrorFigures& errors, Cell r2) {
+std::vector<Cell> error_cells(const std::string& name, const ErrorMetrics& errors, Cell r2) {
   return {name, std::move(r2), number_cell(errors.rmse, kDigits), number_cell(errors.mae, kDigits)};
 }
 
@@ -49,7 +49,7 @@ Table number_table(const RegressionEvaluation& e, const std::vector<std::string>
   const bool one = outputs.size() == 1;
   const Cell all = percent_within(e.errors.r2, e.r2_interval.low, e.r2_interval.high);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const OutputFigures& own = e.of_output[o];
+    const OutputMetrics& own = e.of_output[o];
     table.add_row(with(error_cells(outputs[o], own.errors, one ? all : percent(own.errors.r2)),
                        correlation_cell(own.pearson), correlation_cell(own.spearman)));
   }
@@ -58,7 +58,8 @@ Table number_table(const RegressionEvaluation& e, const std::vector<std::string>
                        number_cell(e.pearson, kCorrelationDigits),
                        number_cell(e.spearman, kCorrelationDigits)));
   table.add_row(
-      with(error_cells("always the mean", e.baseline, percent(e.baseline.r2)), absent, absent));
+      with(error_cells("always the mean", e.constant_baseline, percent(e.constant_baseline.r2)),
+           absent, absent));
   return table;
 }
 
@@ -95,8 +96,8 @@ Table number_table_of_seeds(const std::vector<Json>& results, const std::string&
   Table table = table_of_numbers();
   const Json::json_pointer outputs("/" + key + "/eval_outputs");
   for (const auto& [name, first] : results.front().at(outputs).items()) {
-    const auto values = [&](const char* figure) {
-      return figures_at(results, outputs / name / figure);
+    const auto values = [&](const char* metric) {
+      return values_at(results, outputs / name / metric);
     };
     table.add_row({name, share_cell(values("r2")), spread_cell(values("rmse"), kDigits),
                    spread_cell(values("mae"), kDigits),

@@ -20,34 +20,34 @@ const Fields& fields_of(const SubjectResult*) {
 }
 
 SubjectResult subject_result(const std::string& model, const DataIdentity& data,
-                             const MeasuredPart& part) {
+                             const MeasuredSplit& part) {
   SubjectResult subject{model, data_result(data), {}};
   if (part.facts.rows > 0) subject.measured = measured_split_result(part);
   return subject;
 }
 
-std::string sample_size_text(const Json& figures) {
-  return sample_size_text(figures.at("eval_samples").get<std::int64_t>(),
-                          figures.at("eval_effective_samples").get<std::int64_t>());
+std::string sample_size_text(const Json& metrics) {
+  return sample_size_text(metrics.at("eval_samples").get<std::int64_t>(),
+                          metrics.at("eval_effective_samples").get<std::int64_t>());
 }
 
-std::string part_text(const std::string& part, const Json& figures) {
-  return part_text(part, figures.at("eval_samples").get<std::int64_t>(),
-                   figures.at("eval_effective_samples").get<std::int64_t>(),
-                   figures.value("cautions", std::vector<std::string>{}));
+std::string split_text(const std::string& split, const Json& metrics) {
+  return split_text(split, metrics.at("eval_samples").get<std::int64_t>(),
+                    metrics.at("eval_effective_samples").get<std::int64_t>(),
+                    metrics.value("cautions", std::vector<std::string>{}));
 }
 
-std::string part_text(const NamedFigures& figures, const Json& result) {
-  Json own = result.at(figures.key);
-  if (!figures.cautions.empty()) own["cautions"] = figures.cautions;
-  return part_text(figures.name, own);
+std::string split_text(const MetricsKey& metrics, const Json& result) {
+  Json own = result.at(metrics.key);
+  if (!metrics.cautions.empty()) own["cautions"] = metrics.cautions;
+  return split_text(metrics.name, own);
 }
 
-std::vector<std::string> cautions_of(const Json& figures) {
+std::vector<std::string> cautions_of(const Json& metrics) {
   std::vector<std::string> words;
-  for (const Json& caution : value_at(figures, "cautions"))
+  for (const Json& caution : value_at(metrics, "cautions"))
     if (caution.is_string()) words.push_back(caution);
-  const Json &n = value_at(figures, "n"), &effective = value_at(figures, "effective_n");
+  const Json &n = value_at(metrics, "n"), &effective = value_at(metrics, "effective_n");
   if (n.is_number_integer() && effective.is_number_integer() &&
       is_notably_less(effective.get<std::int64_t>(), n.get<std::int64_t>()))
     words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));

@@ -32,7 +32,7 @@ struct SubjectResult {
 };
 const Fields& fields_of(const SubjectResult*);
 SubjectResult subject_result(const std::string& model, const DataIdentity& data,
-                             const MeasuredPart& part);
+                             const MeasuredSplit& part);
 
 /// Returns the keys of an object, in their order.
 std::vector<std::string> keys_of(const Json& object);
@@ -44,7 +44,7 @@ const Json& value_at(const Json& value, const std::string& key);
 void write_results(std::string_view command, const Json& fields, const fs::path& folder);
 
 /// Metrics in every result of a repeated job: their key in it, and a name with the split: {"after", "after, test"}.
-struct NamedFigures {
+struct MetricsKey {
   std::string key;
   std::string name;
   /// Cautions for reading them, if the result does not contain these.
@@ -52,15 +52,15 @@ struct NamedFigures {
 };
 
 /// Returns "n = 1,072 (effective 850)" from the `eval_` keys of a result.
-std::string sample_size_text(const Json& figures);
+std::string sample_size_text(const Json& metrics);
 
-/// Returns `part_text` (hone/metrics/evidence.h) of the split with these metrics and their `cautions`.
-std::string part_text(const std::string& part, const Json& figures);
+/// Returns `split_text` (hone/metrics/evidence.h) of the split with these metrics and their `cautions`.
+std::string split_text(const std::string& split, const Json& metrics);
 /// The same for these metrics in a result.
-std::string part_text(const NamedFigures& figures, const Json& result);
+std::string split_text(const MetricsKey& metrics, const Json& result);
 
 /// Returns the cautions for reading a result's metrics with `split` and `n`, a few words each: its `cautions`, and an
 /// effective size below n.
-std::vector<std::string> cautions_of(const Json& figures);
+std::vector<std::string> cautions_of(const Json& metrics);
 
 }  // namespace hone

@@ -18,10 +18,10 @@ namespace {
 constexpr const char* kShared = "before";  // the key of a model that may be the same for all seeds
 constexpr double kBesideDots = 0.3;        // distance of the mean from the dots, in rows
 
-std::vector<double> values(const std::vector<Json>& results, const std::string& part,
+std::vector<double> values(const std::vector<Json>& results, const std::string& split,
                            const char* key) {
   std::vector<double> found;
-  for (const Json& result : results) found.push_back(number_or_nan(result.at(part).at(key)));
+  for (const Json& result : results) found.push_back(number_or_nan(result.at(split).at(key)));
   return found;
 }
 
@@ -41,62 +41,62 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
   return folders;
 }
 
-std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part) {
+std::vector<double> metric_of_seeds(const std::vector<Json>& results, const std::string& split) {
   std::vector<double> found;
-  for (const Json& result : results) found.push_back(metric_estimate(result.at(part)).value);
+  for (const Json& result : results) found.push_back(metric_estimate(result.at(split)).value);
   return found;
 }
 
-SeedSpread metric_spread(const std::vector<Json>& results, const std::string& part) {
-  return metric_spread(figure_of(results.front().at(part)), figures_of_seeds(results, part));
+SeedSpread metric_spread(const std::vector<Json>& results, const std::string& split) {
+  return metric_spread(main_metric_of(results.front().at(split)), metric_of_seeds(results, split));
 }
 
-std::string metric_headline_of_seeds(const std::vector<Json>& results,
-                                     const NamedFigures& figures) {
-  const Json& first = results.front().at(figures.key);
-  return fmt::format("{} on {}: {}; {}.", metric_title(figure_of(first)),
-                     part_text(figures, results.front()),
-                     seed_sentence(metric_spread(results, figures.key)), baseline_text(first));
+std::string metric_headline_of_seeds(const std::vector<Json>& results, const MetricsKey& metrics) {
+  const Json& first = results.front().at(metrics.key);
+  return fmt::format("{} on {}: {}; {}.", metric_title(main_metric_of(first)),
+                     split_text(metrics, results.front()),
+                     seed_sentence(metric_spread(results, metrics.key)),
+                     constant_baseline_text(first));
 }
 
 namespace {
 
 // Returns a metric of a result with its interval in a `cell`; absent without an interval.
-Cell with_interval(const Json& figures, const std::string& key, const std::string& interval_key,
+Cell with_interval(const Json& metrics, const std::string& key, const std::string& interval_key,
                    Cell (*cell)(double, double, double)) {
-  const Json& interval = figures.at(interval_key);
+  const Json& interval = metrics.at(interval_key);
   if (interval.is_null()) return absent;
-  return cell(number_or_nan(figures.at(key)), number_or_nan(interval.at(0)),
+  return cell(number_or_nan(metrics.at(key)), number_or_nan(interval.at(0)),
               number_or_nan(interval.at(1)));
 }
 
-std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures> figures) {
-  std::erase_if(figures,
-                [&](const NamedFigures& one) { return !value_at(result, one.key).is_object(); });
-  return figures;
+std::vector<MetricsKey> those_in(const Json& result, std::vector<MetricsKey> metrics) {
+  std::erase_if(metrics,
+                [&](const MetricsKey& one) { return !value_at(result, one.key).is_object(); });
+  return metrics;
 }
 
 }  // namespace
 
-Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
+Table seed_table(const std::vector<Json>& results, const std::vector<MetricsKey>& metrics) {
   const bool compared = value_at(results.front(), "comparison").is_object();
-  const std::vector<NamedFigures> present = those_in(results.front(), figures);
-  const MetricName figure =
-      present.empty() ? kAccuracy : figure_of(results.front().at(present.front().key));
+  const std::vector<MetricsKey> present = those_in(results.front(), metrics);
+  const MetricName metric =
+      present.empty() ? kAccuracy : main_metric_of(results.front().at(present.front().key));
   std::vector<Column> columns = {{"seed", "Seed"}};
-  for (const NamedFigures& one : present) {
-    columns.push_back({fmt::format("{}_{}", one.key, figure.key),
-                       fmt::format("{} ({})", metric_title(figure), one.key)});
+  for (const MetricsKey& one : present) {
+    columns.push_back({fmt::format("{}_{}", one.key, metric.key),
+                       fmt::format("{} ({})", metric_title(metric), one.key)});
     columns.push_back({one.key + "_loss", fmt::format("Loss ({})", one.key)});
   }
   if (compared) {
     columns.push_back({"change", "Change"});
-    columns.push_back(difference_column(figure));
+    columns.push_back(difference_column(metric));
   }
   Table table(std::move(columns));
   for (const Json& result : results) {
     std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
-    for (const NamedFigures& one : present) {
+    for (const MetricsKey& one : present) {
       const Json& measured = result.at(one.key);
       row.emplace_back(metric_estimate(measured));
       row.push_back(real(number_or_nan(measured.at("eval_loss")), 4));
@@ -113,13 +113,13 @@ Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigure
   return table;
 }
 
-Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
+Figure seed_figure(const std::vector<Json>& results, const std::vector<MetricsKey>& metrics,
                    const std::string& title) {
   Series dots{.label = "one seed", .draw = Draw::points},
       means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
   Panel panel;
-  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
-    panel.y.label = metric_title(figure_of(results.front().at(key))) + " (%)";
+  for (const auto& [key, name, cautions] : those_in(results.front(), metrics)) {
+    panel.y.label = metric_title(main_metric_of(results.front().at(key))) + " (%)";
     const SeedSpread s = metric_spread(results, key);
     if (key == kShared && s.least == s.greatest) {
       panel.references.push_back(
@@ -127,7 +127,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
       continue;
     }
     const auto row = static_cast<double>(panel.x.ticks.size());
-    panel.x.ticks.push_back({row, part_text({key, name, cautions}, results.front())});
+    panel.x.ticks.push_back({row, split_text({key, name, cautions}, results.front())});
     for (const Json& result : results) {
       Point dot{row, 100 * metric_estimate(result.at(key)).value};
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), name);
@@ -156,12 +156,12 @@ const Fields& fields_of(const SeedSpreads*) {
   return fields;
 }
 
-SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& splits) {
   SeedSpreads spreads;
-  for (const std::string& part : parts) {
-    if (!value_at(results.front(), part).is_object()) continue;
-    spreads.metric.emplace_back(part, metric_spread(results, part));
-    spreads.loss.emplace_back(part, seed_spread(values(results, part, "eval_loss")));
+  for (const std::string& split : splits) {
+    if (!value_at(results.front(), split).is_object()) continue;
+    spreads.metric.emplace_back(split, metric_spread(results, split));
+    spreads.loss.emplace_back(split, seed_spread(values(results, split, "eval_loss")));
   }
   return spreads;
 }
@@ -169,7 +169,7 @@ SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std
 std::string seed_sentence(const SeedSpread& s) {
   if (s.count == 1) return fmt::format("{} with one seed", share_text(s.mean));
   if (s.count < kFewestSeeds)
-    return fmt::format("{} with {} seeds; it takes {} to tell a spread", shares_text(s.values),
+    return fmt::format("{} with {} seeds; a spread needs at least {}", shares_text(s.values),
                        s.count, kFewestSeeds);
   if (!s.interval) return fmt::format("{} with each of {} seeds", share_text(s.mean), s.count);
   return fmt::format(
@@ -195,18 +195,18 @@ Comparison counted(const Json& measurement, const Json& comparison) {
           .evidence = evidence_of(measurement),
           .flip_share = number_or_nan(comparison.at("flip_share")),
           .flip_interval = {},
-          .only_parent = comparison.at("only_baseline_right"),
+          .only_baseline = comparison.at("only_baseline_right"),
           .only_candidate = comparison.at("only_candidate_right"),
           .mcnemar_p = comparison.at("mcnemar_p")};
 }
 
-MetricChange ratio_change_of(const MetricName& figure, const Json& measurement,
+MetricChange ratio_change_of(const MetricName& metric, const Json& measurement,
                              const Json& comparison) {
   const Json& interval = comparison.at("change_interval");
   const std::int64_t examples = samples_of(measurement);
-  if (interval.is_null()) return {.figure = figure, .examples = examples, .change = std::nan("")};
+  if (interval.is_null()) return {.metric = metric, .examples = examples, .change = std::nan("")};
   return ratio_change(
-      figure, examples, evidence_of(measurement),
+      metric, examples, evidence_of(measurement),
       {number_or_nan(comparison.at("change")), number_or_nan(comparison.at("change_half_width")),
        comparison.at("distinct_examples"), comparison.at("differing_examples")});
 }
@@ -221,18 +221,18 @@ double mean_of(const std::vector<Json>& comparisons, const char* key) {
 
 SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before,
                          const std::string& after) {
-  SeedChanges changes{.before = figures_of_seeds(results, before),
-                      .after = figures_of_seeds(results, after)};
-  const MetricName figure = figure_of(results.front().at(after));
+  SeedChanges changes{.before = metric_of_seeds(results, before),
+                      .after = metric_of_seeds(results, after)};
+  const MetricName metric = main_metric_of(results.front().at(after));
   std::vector<Json> compared;
   for (const Json& result : results) {
     compared.push_back(result.at("comparison"));
-    changes.changes.push_back(figure == kAccuracy
+    changes.changes.push_back(metric == kAccuracy
                                   ? accuracy_change(counted(result.at(after), compared.back()))
-                                  : ratio_change_of(figure, result.at(after), compared.back()));
+                                  : ratio_change_of(metric, result.at(after), compared.back()));
   }
-  changes.notes = seed_notes(figure, mean_of(compared, figure == kR2        ? "mean_shift"
-                                                       : figure == kMicroF1 ? "answer_flip_share"
+  changes.notes = seed_notes(metric, mean_of(compared, metric == kR2        ? "mean_shift"
+                                                       : metric == kMicroF1 ? "answer_flip_share"
                                                                             : "flip_share"));
   return changes;
 }
@@ -254,23 +254,23 @@ SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& v
   for (std::size_t i = 0; i < changes.before.size(); ++i)
     differences.push_back(changes.after[i] - changes.before[i]);
   const std::optional<double> p = paired_t_test(differences);
-  return {change_spread(changes.figure(), changes.before, changes.after), p, verdict};
+  return {change_spread(changes.metric(), changes.before, changes.after), p, verdict};
 }
 
 namespace {
 
 // Returns doubts about the metrics of one seed, in the same words for every seed with that doubt.
-std::vector<std::string> doubts_of(const Json& figures) {
+std::vector<std::string> doubts_of(const Json& metrics) {
   std::vector<std::string> doubts;
-  const Json only = figures.value("eval_only_predicts", Json());
+  const Json only = metrics.value("eval_only_predicts", Json());
   if (only.is_string())
     doubts.push_back(fmt::format("the model predicts one class only, '{}',",
                                  shown_name(only.get<std::string>())));
-  if (!only.is_string() && figures.value("eval_classes", Json()).is_object())
-    for (const auto& [label, one] : figures["eval_classes"].items())
+  if (!only.is_string() && metrics.value("eval_classes", Json()).is_object())
+    for (const auto& [label, one] : metrics["eval_classes"].items())
       if (one.value("support", 0) > 0 && one.value("predicted", 1) == 0)
         doubts.push_back(fmt::format("the model never predicts '{}'", shown_name(label)));
-  if (figures.value("eval_without_prediction", 0) > 0)
+  if (metrics.value("eval_without_prediction", 0) > 0)
     doubts.push_back(
         "there are texts without a prediction, as the model's outputs are no finite "
         "numbers,");
@@ -285,7 +285,7 @@ std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of) {
 }
 
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
-                                       const std::vector<NamedFigures>& figures) {
+                                       const std::vector<MetricsKey>& metrics) {
   std::vector<std::string> sentences;
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> seeds_by_doubt;
   const auto add = [&](const Json& result, const std::string& doubt) {
@@ -294,7 +294,7 @@ std::vector<std::string> seed_concerns(const std::vector<Json>& results,
     if (found == seeds_by_doubt.end()) found = seeds_by_doubt.insert(found, {doubt, {}});
     found->second.push_back(result.at("seed").get<std::int64_t>());
   };
-  for (const auto& [key, name, cautions] : those_in(results.front(), figures))
+  for (const auto& [key, name, cautions] : those_in(results.front(), metrics))
     for (const Json& result : results)
       for (const std::string& doubt : doubts_of(result.at(key)))
         add(result, fmt::format("{}: {}", name, doubt));

@@ -27,35 +27,35 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
 
 /// Returns the main metric of one split or model ("test", "after", …) in every result. A result has the contents of
 /// results.json.
-std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part);
+std::vector<double> metric_of_seeds(const std::vector<Json>& results, const std::string& split);
 
-/// Returns a row per seed: the metric with its interval and the loss for each of `figures` in the results. If they
+/// Returns a row per seed: the metric with its interval and the loss for each of `metrics` in the results. If they
 /// compare two models, also the flips and the change with their intervals.
-Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
+Table seed_table(const std::vector<Json>& results, const std::vector<MetricsKey>& metrics);
 
-/// Draws a dot for each seed's metric, for each of `figures` in the results. Next to them is their mean, from five
+/// Draws a dot for each seed's metric, for each of `metrics` in the results. Next to them is their mean, from five
 /// seeds on with its 95% interval. "before" is one line if all seeds share that model.
-Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
+Figure seed_figure(const std::vector<Json>& results, const std::vector<MetricsKey>& metrics,
                    const std::string& title);
 
 /// Returns the spread of the main metric of one split or model over the seeds.
-SeedSpread metric_spread(const std::vector<Json>& results, const std::string& part);
+SeedSpread metric_spread(const std::vector<Json>& results, const std::string& split);
 /// Returns "Accuracy on test, n = 500: 83.2% on average over 5 seeds …; always predicting the most frequent class
 /// scores 50.1%."
-std::string metric_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
+std::string metric_headline_of_seeds(const std::vector<Json>& results, const MetricsKey& metrics);
 
 /// Metric and loss over the seeds in results, by split or model ("test", "after", …).
 struct SeedSpreads {
   EvaluationResult::ByName<SeedSpread> metric = {}, loss = {};
 };
 const Fields& fields_of(const SeedSpreads*);
-/// Returns the spreads of those `parts` that the results contain.
-SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& parts);
+/// Returns the spreads of those `splits` that the results contain.
+SeedSpreads seed_spreads(const std::vector<Json>& results, const std::vector<std::string>& splits);
 
 /// Returns "83.20% on average over 5 seeds (95% for other seeds on the same texts: 82.90 to 83.50; standard deviation
 /// 0.24 points, 82.80 to 83.50)". For fewer than five seeds, or if all are equal, only the values: "83.50, 82.80,
-/// 83.10% with 3 seeds; it takes 5 to tell a spread".
-std::string seed_sentence(const SeedSpread& figures);
+/// 83.10% with 3 seeds; a spread needs at least 5".
+std::string seed_sentence(const SeedSpread& spread);
 
 /// Returns the changes in results that compare the metrics under `before` and `after`.
 SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before = "before",
@@ -70,10 +70,10 @@ struct SeedChangeResult {
 const Fields& fields_of(const SeedChangeResult*);
 SeedChangeResult seed_change_result(const SeedChanges& changes, const Verdict& verdict);
 
-/// Returns doubts about the `figures`, a sentence for all seeds with the same doubt: "after, test: the model predicts
+/// Returns doubts about the `metrics`, a sentence for all seeds with the same doubt: "after, test: the model predicts
 /// one class only, 'good', with 3 of 10 seeds (42, 43, 46)".
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
-                                       const std::vector<NamedFigures>& figures);
+                                       const std::vector<MetricsKey>& metrics);
 
 /// Returns "with 3 of 10 seeds (42, 43, 46)" or "with each of 10 seeds".
 std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of);

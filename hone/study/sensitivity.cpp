@@ -88,7 +88,7 @@ class TwinGraph {
 template <typename Body>
 void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                  const CalibrationRun& run, Context& context, Body&& body) {
-  user_check(data.size() > 0, "nothing to look at: the training split is empty");
+  user_check(data.size() > 0, "nothing to measure: the training split is empty");
   const Session session = context.session();
   parameters = parameters.on(session.device);
   const std::unique_ptr<Executable> executable = session.executable(graph);
@@ -110,7 +110,7 @@ std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPl
   TwinGraph twins(forward_graph(model), plan);
   ParameterStore parameters = model.parameters;
   CalibrationRun heedless = run;
-  heedless.heed_objections = false;
+  heedless.check_objections = false;
   calibrate(twins.graph(), parameters, text_examples(data), heedless, context.session(),
             quantizer_names(model.graph));
   bool first = true;

@@ -160,7 +160,7 @@ std::vector<SmoothScales> choose_smooth_scales(const Model& model, const Quantiz
                                                const std::map<std::string, LayerInput>& inputs,
                                                const CalibrationOptions& options,
                                                Context& context) {
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   std::set<std::string> linears;
   for (const auto& [name, formats] : plan)
     if (formats_of(plan, name) != nullptr) linears.insert(name);

@@ -176,7 +176,7 @@ void include(const NamedTensors& values, const RowsOfValues& rows_of, Wanted& wa
 std::vector<TensorStatistics> measure_statistics(const Model& model,
                                                  const std::vector<std::string>& layers,
                                                  const EncodedSet& texts, Context& context) {
-  user_check(texts.size() > 0, "nothing to look at: there are no texts");
+  user_check(texts.size() > 0, "nothing to measure: there are no texts");
   const Graph graph = forward_graph(model);
   Wanted wanted = wanted_of(graph, layers);
   const Session session = context.session();
@@ -193,7 +193,7 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
   check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters,
                fmt::format("a text of up to {} tokens", longest_text(texts)), std::nullopt,
                static_cast<double>(Observation::kBytes * count_rows(wanted.varying)));
-  Progress progress("look at values", texts.size(),
+  Progress progress("measure values", texts.size(),
                     {.unit = std::string(texts.noun()),
                      .end = ProgressEnd::vanishes,
                      .output = context.progress});
@@ -209,8 +209,7 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
 namespace {
 
 constexpr double kMedian = 0.5, kNearlyAll = 0.999;
-constexpr std::int64_t kFewest =
-    1000;  // of fewer values, the 99.9th percentile would be the largest
+constexpr std::int64_t kMin = 1000;  // of fewer values, the 99.9th percentile would be the largest
 
 // Returns none if no value is finite.
 std::optional<double> if_any(const ValueStatistics& values,
@@ -314,7 +313,7 @@ Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::st
           series.points.push_back({.x = *value, .y = place(one.layer), .name = one.layer});
       };
       add(median, one.median_magnitude());
-      if (one.count() >= kFewest) add(nearly_all, one.p999_magnitude());
+      if (one.count() >= kMin) add(nearly_all, one.p999_magnitude());
       add(largest, one.max_magnitude());
     }
     panel.series = {largest, nearly_all, median};

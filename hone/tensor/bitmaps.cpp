@@ -17,7 +17,7 @@ constexpr const char* kMetadataKey = "bitmaps";
 constexpr std::string_view kBitmap = ".bitmap", kWords = ".words";
 constexpr std::size_t kWordBytes[] = {4, 2, 1};
 // Smaller savings do not outweigh a metadata entry, or the loss of the tensor's memory mapping.
-constexpr std::size_t kLeastShare = 8, kLeastBytes = 256;
+constexpr std::size_t kMinShare = 8, kMinBytes = 256;
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -88,7 +88,7 @@ std::optional<Words> best_words(Bytes tensor, bool halves) {
   std::size_t counts[256] = {};
   for (const std::uint8_t byte : tensor) ++counts[byte];
   const auto* const most = std::ranges::max_element(counts);
-  const std::size_t least = std::max(kLeastBytes, tensor.size() / kLeastShare);
+  const std::size_t least = std::max(kMinBytes, tensor.size() / kMinShare);
   if (*most < least) return std::nullopt;
   std::optional<Words> best;
   for (const std::size_t bytes : kWordBytes) {
@@ -141,7 +141,7 @@ Tensor restored(const Tensor& bitmap_part, const Tensor& word_part, const LargeJ
   } catch (const LargeJson::exception& error) {
     fail("expected `dtype`, `shape`, `word`, `fill` and `halves` of its bitmap: {}", error.what());
   }
-  const bool sized = shape.size() <= kMostDimensions &&
+  const bool sized = shape.size() <= kMaxDimensions &&
                      std::ranges::all_of(shape, [](std::int64_t extent) { return extent >= 0; });
   const Sizes sizes = sized ? Sizes(shape.begin(), shape.end()) : Sizes();
   const auto size = sized ? checked_size_bytes(dtype, sizes) : std::nullopt;

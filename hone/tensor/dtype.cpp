@@ -13,7 +13,7 @@ DType parse_dtype(std::string_view name) {
     known += known.empty() ? "" : ", ";
     known += row.name;
   }
-  fail("'{}' is no element type; known are {}", name, known);
+  fail("'{}' is not an element type; expected one of {}", name, known);
 }
 
 float to_float(BFloat16 value) {

@@ -92,8 +92,8 @@ DType read_dtype(const HeaderJson& json) {
 
 Sizes read_counts(const HeaderJson& json, std::string_view what) {
   user_check(json.is_array(), "expected a list as {}, got {}", what, json.type_name());
-  user_check(json.size() <= kMostDimensions, "expected at most {} numbers in {}, got {}",
-             kMostDimensions, what, json.size());
+  user_check(json.size() <= kMaxDimensions, "expected at most {} numbers in {}, got {}",
+             kMaxDimensions, what, json.size());
   Sizes counts;
   for (const HeaderJson& value : json) {
     user_check(value.is_number_unsigned() && value.get<std::uint64_t>() <= INT64_MAX,
@@ -243,7 +243,7 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
   });
 }
 
-TensorMap in_hidden_file(const TensorMap& tensors) {
+TensorMap in_unlinked_file(const TensorMap& tensors) {
   const ScratchFolder folder(fs::temp_directory_path() / "hone-weights");
   const fs::path path = folder.path() / "weights.safetensors";
   write_safetensors(path, tensors);

@@ -40,6 +40,6 @@ void write_safetensors(const fs::path& path, const TensorMap& tensors,
 
 /// Moves tensors into a deleted temporary file. Kernels that repack weights can then release the original pages instead
 /// of holding both copies in memory. Throws `UserError` if it cannot be written.
-TensorMap in_hidden_file(const TensorMap& tensors);
+TensorMap in_unlinked_file(const TensorMap& tensors);
 
 }  // namespace hone

@@ -13,10 +13,10 @@
 namespace hone {
 
 /// The maximum number of dimensions of a tensor.
-constexpr std::size_t kMostDimensions = 8;
+constexpr std::size_t kMaxDimensions = 8;
 
 /// Extents or strides of a tensor, in elements.
-using Sizes = InlineVector<std::int64_t, kMostDimensions>;
+using Sizes = InlineVector<std::int64_t, kMaxDimensions>;
 
 /// Returns the product of the extents; 1 for a scalar.
 std::int64_t element_count(const Sizes& sizes);

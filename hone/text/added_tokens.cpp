@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-std::size_t space_at_begin(std::string_view text) {
+std::size_t leading_space_size(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {
     const DecodedCharacter c = decode_first(text.substr(end));
@@ -19,17 +19,17 @@ std::size_t space_at_begin(std::string_view text) {
   return end;
 }
 
-bool stands_alone(std::string_view before, std::string_view behind) {
+bool is_whole_word(std::string_view before, std::string_view after) {
   return (before.empty() || !is_word_character(decode_last(before).value)) &&
-         (behind.empty() || !is_word_character(decode_first(behind).value));
+         (after.empty() || !is_word_character(decode_first(after).value));
 }
 
 }  // namespace
 
 void AddedTokens::add(const AddedToken& token, std::string pattern, std::int32_t id) {
-  std::vector<Known>& bucket = tokens_[static_cast<unsigned char>(pattern.front())];
+  std::vector<Entry>& bucket = tokens_[static_cast<unsigned char>(pattern.front())];
   if (bucket.empty()) first_bytes_.push_back(pattern.front());
-  const auto place = std::find_if(bucket.begin(), bucket.end(), [&](const Known& known) {
+  const auto place = std::find_if(bucket.begin(), bucket.end(), [&](const Entry& known) {
     return known.pattern.size() < pattern.size();
   });
   bucket.insert(place, {token, std::move(pattern), id});
@@ -46,7 +46,7 @@ std::size_t AddedTokens::candidate(std::string_view text, std::size_t from) cons
 AddedTokens::Match AddedTokens::find(std::string_view text, std::size_t from) const {
   for (std::size_t at = candidate(text, from); at < text.size(); at = candidate(text, at + 1)) {
     const std::string_view rest = text.substr(at);
-    for (const Known& known : tokens_[static_cast<unsigned char>(text[at])])
+    for (const Entry& known : tokens_[static_cast<unsigned char>(text[at])])
       if (rest.starts_with(known.pattern)) return {&known, at, at + known.pattern.size(), known.id};
   }
   return {};
@@ -56,10 +56,11 @@ AddedTokens::Match AddedTokens::find(std::string_view text, std::size_t from) co
 AddedTokens::Stretch AddedTokens::stretch_of(const Match& match, std::string_view text,
                                              std::size_t begin) {
   const AddedToken& token = match.known->token;
-  const std::string_view before = text.substr(0, match.begin), behind = text.substr(match.end);
-  if (token.single_word && !stands_alone(before, behind)) return {1, 0};
-  return {token.strip_left ? std::max(match.begin - space_at_end(before), begin) : match.begin,
-          match.end + (token.strip_right ? space_at_begin(behind) : 0)};
+  const std::string_view before = text.substr(0, match.begin), after = text.substr(match.end);
+  if (token.single_word && !is_whole_word(before, after)) return {1, 0};
+  return {
+      token.strip_left ? std::max(match.begin - trailing_space_size(before), begin) : match.begin,
+      match.end + (token.strip_right ? leading_space_size(after) : 0)};
 }
 
 }  // namespace hone

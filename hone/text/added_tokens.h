@@ -47,7 +47,7 @@ class AddedTokens {
   }
 
  private:
-  struct Known {
+  struct Entry {
     AddedToken token;
     std::string pattern;
     std::int32_t id;
@@ -56,7 +56,7 @@ class AddedTokens {
     std::size_t begin, end;
   };
   struct Match {
-    const Known* known = nullptr;
+    const Entry* known = nullptr;
     std::size_t begin = 0, end = 0;
     std::int32_t id = -1;
   };
@@ -65,7 +65,7 @@ class AddedTokens {
   std::size_t candidate(std::string_view text, std::size_t from) const;
   static Stretch stretch_of(const Match& match, std::string_view text, std::size_t begin);
 
-  std::array<std::vector<Known>, 256> tokens_;  // by first byte, longest first
+  std::array<std::vector<Entry>, 256> tokens_;  // by first byte, longest first
   std::string first_bytes_;                     // distinct
 };
 

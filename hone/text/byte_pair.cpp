@@ -73,14 +73,15 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
         PairTable::key(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right)),
         number);
     if (first != number)
-      refuse(fmt::format("the merge '{} {}' stands twice, as number {} and {}",
+      refuse(fmt::format("the merge '{} {}' is listed twice, as numbers {} and {}",
                          shown_name(merge.left), shown_name(merge.right), first + 1, number + 1));
   }
 }
 
 void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
   std::vector<std::int32_t> ids;
-  std::size_t longer = 0, unmade = 0;  // tokens of several bytes, and those that no merges produce
+  std::size_t longer = 0, tokens_without_merge =
+                              0;  // tokens of several bytes, and those that no merges produce
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::optional<std::string> word = bytes_of(tokens[i]);
     if (!word || word->empty()) continue;
@@ -88,15 +89,15 @@ void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
     join(*word, ids);
     if (ids.size() == 1) whole_.insert(*word, ids[0]);
     longer += word->size() > 1;
-    unmade += ids.size() > 1;
+    tokens_without_merge += ids.size() > 1;
   }
   // No merges produce special tokens and a few others; a truncated merges file misses most tokens.
   constexpr std::size_t kFew = 32;
-  if (unmade > kFew && 2 * unmade > longer)
+  if (tokens_without_merge > kFew && 2 * tokens_without_merge > longer)
     throw MergesError(
         fmt::format("the merges make only {} of the {} tokens of several bytes; merges and "
                     "vocabulary do not belong together, or the merges are damaged",
-                    longer - unmade, longer),
+                    longer - tokens_without_merge, longer),
         std::nullopt);
 }
 

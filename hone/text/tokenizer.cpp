@@ -20,7 +20,7 @@ PieceTable ids_of(const std::vector<std::string>& tokens) {
     if (tokens[i].empty()) continue;
     const std::int32_t first = ids.find(tokens[i], hash_of(tokens[i]));
     if (first >= 0)
-      fail("vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
+      fail("vocabulary: the token '{}' has the ids {} and {}; every token needs one id",
            shown_name(tokens[i]), first, i);
     ids.insert(tokens[i], static_cast<std::int32_t>(i));
   }
@@ -65,7 +65,7 @@ void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& mor
 void keep(Truncation truncation, std::size_t begin, std::size_t count,
           std::vector<std::int32_t>& ids) {
   if (ids.size() <= begin + count) return;
-  const std::size_t first = kept_from_beginning(truncation, count);
+  const std::size_t first = head_token_count(truncation, count);
   ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(begin + first),
             ids.end() - static_cast<std::ptrdiff_t>(count - first));
 }
@@ -77,13 +77,13 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 Tokenizer::Tokenizer(TokenizerDefinition definition)
     : definition_(std::move(definition)),
       ids_(ids_of(definition_.tokens)),
-      pad_id_(needed_id(definition_.special.pad, "padding")),
+      pad_id_(required_id(definition_.special.pad, "padding")),
       unknown_id_(std::holds_alternative<WordPieceModel>(definition_.model)
-                      ? needed_id(definition_.special.unknown, "unknown")
+                      ? required_id(definition_.special.unknown, "unknown")
                       : find_id(definition_.special.unknown)),
-      front_(needed_ids(definition_.framing.front)),
-      between_(needed_ids(definition_.framing.between)),
-      behind_(needed_ids(definition_.framing.behind)),
+      front_(required_ids(definition_.framing.front)),
+      between_(required_ids(definition_.framing.between)),
+      trailing_(required_ids(definition_.framing.trailing)),
       encoder_(make_encoder(definition_, unknown_id_)),
       is_added_(definition_.tokens.size()) {
   collect_added();
@@ -93,7 +93,7 @@ std::int32_t Tokenizer::find_id(std::string_view token) const {
   return ids_.find(token, hash_of(token));
 }
 
-std::int32_t Tokenizer::needed_id(std::string_view token, std::string_view role) const {
+std::int32_t Tokenizer::required_id(std::string_view token, std::string_view role) const {
   const std::int32_t id = find_id(token);
   user_check(id >= 0 && !token.empty(),
              "vocabulary: the {} token '{}' is not among the {} tokens; is this the vocabulary of "
@@ -102,15 +102,15 @@ std::int32_t Tokenizer::needed_id(std::string_view token, std::string_view role)
   return id;
 }
 
-Tokenizer::Ids Tokenizer::needed_ids(const std::vector<std::string>& tokens) const {
+Tokenizer::Ids Tokenizer::required_ids(const std::vector<std::string>& tokens) const {
   Ids ids;
-  for (const std::string& token : tokens) ids.push_back(needed_id(token, "special"));
+  for (const std::string& token : tokens) ids.push_back(required_id(token, "special"));
   return ids;
 }
 
 void Tokenizer::collect_added() {
   const auto add = [&](const AddedToken& token) {
-    const auto id = static_cast<std::size_t>(needed_id(token.text, "added"));
+    const auto id = static_cast<std::size_t>(required_id(token.text, "added"));
     if (is_added_[id]) return;
     is_added_[id] = 1;
     if (!token.normalized) return added_.add(token, token.text, static_cast<std::int32_t>(id));
@@ -161,14 +161,14 @@ std::int64_t Tokenizer::encode_pieces(std::string_view text, std::size_t limit, 
   return in_pieces + on_the_way;
 }
 
-Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length,
-                                      std::optional<Truncation> truncation) const {
+Encoding Tokenizer::encode_text(std::string_view text, std::size_t max_length,
+                                std::optional<Truncation> truncation) const {
   const Truncation kept = truncation.value_or(definition_.truncation);
-  const std::size_t least = front_.size() + behind_.size();
+  const std::size_t least = front_.size() + trailing_.size();
   user_check(max_length >= least,
              "max_length: expected at least {} for the special tokens {}, got {}", least,
              fmt::join(framing_tokens(false), " "), max_length);
-  const std::size_t room = max_length - behind_.size();
+  const std::size_t room = max_length - trailing_.size();
   Encoding encoding;
   Ids& ids = encoding.ids;
   ids.reserve(std::min(max_length, text.size() / 4 + 8));
@@ -176,7 +176,7 @@ Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_len
   encoding.replaced_bytes = encode_pieces(text, kept == Truncation::head ? room : kNoLimit, ids);
   encoding.truncated = ids.size() > room;
   keep(kept, front_.size(), room - front_.size(), ids);
-  append(ids, behind_);
+  append(ids, trailing_);
   encoding.type_1_begin = static_cast<std::int32_t>(ids.size());
   return encoding;
 }
@@ -185,7 +185,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
                                 std::size_t max_length,
                                 std::optional<Truncation> truncation) const {
   const Truncation kept = truncation.value_or(definition_.truncation);
-  const std::size_t special = front_.size() + between_.size() + behind_.size();
+  const std::size_t special = front_.size() + between_.size() + trailing_.size();
   user_check(max_length >= special,
              "max_length: expected at least {} for the special tokens of pairs {}, got {}", special,
              fmt::join(framing_tokens(true), " "), max_length);
@@ -206,7 +206,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   const std::size_t second_begin = ids.size();
   keep(kept, 0, second_size, second_ids);
   append(ids, second_ids);
-  append(ids, behind_);
+  append(ids, trailing_);
   encoding.type_1_begin =
       static_cast<std::int32_t>(definition_.framing.second_is_type_1 ? second_begin : ids.size());
   return encoding;
@@ -214,7 +214,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length,
                                             std::optional<Truncation> truncation) const {
-  return encode_with_facts(text, max_length, truncation).ids;
+  return encode_text(text, max_length, truncation).ids;
 }
 
 std::vector<std::string> Tokenizer::unknown_words(std::string_view text) const {
@@ -250,7 +250,7 @@ std::vector<std::string> Tokenizer::framing_tokens(bool pair) const {
   const Framing& framing = definition_.framing;
   std::vector<std::string> tokens = framing.front;
   if (pair) tokens.insert(tokens.end(), framing.between.begin(), framing.between.end());
-  tokens.insert(tokens.end(), framing.behind.begin(), framing.behind.end());
+  tokens.insert(tokens.end(), framing.trailing.begin(), framing.trailing.end());
   return tokens;
 }
 

@@ -26,9 +26,9 @@ struct SpecialTokens {
   std::string mask = "[MASK]";
 };
 
-/// The special tokens around texts: front, text, behind; for a pair: front, first, between, second, behind.
+/// The special tokens around texts: front, text, trailing; for a pair: front, first, between, second, trailing.
 struct Framing {
-  std::vector<std::string> front = {"[CLS]"}, between = {"[SEP]"}, behind = {"[SEP]"};
+  std::vector<std::string> front = {"[CLS]"}, between = {"[SEP]"}, trailing = {"[SEP]"};
   /// Whether the second text and the tokens after it have type 1; all others have type 0.
   bool second_is_type_1 = true;
   friend bool operator==(const Framing&, const Framing&) = default;
@@ -70,8 +70,8 @@ class Tokenizer {
   std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length,
                                    std::optional<Truncation> truncation = {}) const;
   /// The same with details about the encoding.
-  Encoding encode_with_facts(std::string_view text, std::size_t max_length,
-                             std::optional<Truncation> truncation = {}) const;
+  Encoding encode_text(std::string_view text, std::size_t max_length,
+                       std::optional<Truncation> truncation = {}) const;
   /// The same for two texts. Pairs longer than `max_length` lose pieces of the longer text until both are equally long,
   /// then of both: Hugging Face's `longest_first`. Each text is cut separately.
   Encoding encode_pair(std::string_view first, std::string_view second, std::size_t max_length,
@@ -102,8 +102,8 @@ class Tokenizer {
   using Ids = std::vector<std::int32_t>;
 
   std::int32_t find_id(std::string_view token) const;
-  std::int32_t needed_id(std::string_view token, std::string_view role) const;
-  Ids needed_ids(const std::vector<std::string>& tokens) const;
+  std::int32_t required_id(std::string_view token, std::string_view role) const;
+  Ids required_ids(const std::vector<std::string>& tokens) const;
   void collect_added();
   template <typename Use>
   std::int64_t split(std::string_view text, const Use& use) const;
@@ -112,7 +112,7 @@ class Tokenizer {
   TokenizerDefinition definition_;
   PieceTable ids_;  // ids of tokens
   std::int32_t pad_id_, unknown_id_;
-  Ids front_, between_, behind_;
+  Ids front_, between_, trailing_;
   std::variant<WordPieceEncoder, BytePairEncoder> encoder_;
   AddedTokens added_, normalized_added_;  // matched in raw and in normalized text
   std::vector<char> is_added_;            // by id

@@ -29,9 +29,9 @@ struct OtherClass {
   bool ignores_json = false;  ///< transformers does not read a tokenizer.json for it
 };
 constexpr std::string_view kSentencePiece = "reads a SentencePiece model";
-constexpr std::string_view kMoses = "cuts text into words with Moses";
+constexpr std::string_view kMoses = "splits text into words with Moses";
 constexpr OtherClass kOtherClasses[] = {
-    {"BertJapaneseTokenizer", "cuts text into words with MeCab, Sudachi or Juman++", true},
+    {"BertJapaneseTokenizer", "splits text into words with MeCab, Sudachi or Juman++", true},
     {"BertweetTokenizer", "normalizes tweets, and reads bpe.codes", true},
     {"PhobertTokenizer", "reads words cut by a Vietnamese segmenter, and bpe.codes", true},
     {"FlaubertTokenizer", kMoses, true},
@@ -57,7 +57,7 @@ const OtherClass* find_other_class(std::string_view name) {
 
 constexpr std::string_view kRemedy =
     "use a model whose tokenizer is WordPiece or byte-level BPE, or, if a tokenizer.json describes "
-    "this one completely, put it into the folder and say \"tokenizer_class\": "
+    "this one completely, put it into the folder and set \"tokenizer_class\": "
     "\"PreTrainedTokenizerFast\" in tokenizer_config.json";
 
 // Rejects keys that change tokens and that only other programs support.
@@ -66,9 +66,8 @@ void check_keys(const Members& config) {
                           "sudachi_kwargs", "jumanpp_kwargs"}) {
     const Members& value = member(config, key);
     user_check(value.is_null(),
-               "{}: {} is not supported: it cuts text into words by other "
-               "software; {}",
-               key, excerpt(value), kRemedy);
+               "{}: {} is not supported: it splits text into words with other software; {}", key,
+               excerpt(value), kRemedy);
   }
   const Members& never_split = member(config, "never_split");
   user_check(!never_split.is_array() || never_split.empty(),
@@ -106,7 +105,7 @@ void check_tokenizer_class(std::string_view name, const Members& config, Vocabul
   if (const OtherClass* other = find_other_class(name); other && (!json || other->ignores_json))
     fail("tokenizer_class {} is not supported: it {}; {}", name, other->does, kRemedy);
   if (!json && has_custom_code(config))
-    fail("auto_map: {}: the tokenizer has code of its own, which is not run; {}",
+    fail("auto_map: {}: the tokenizer has custom code, which hone does not run; {}",
          excerpt(member(config, "auto_map")), kRemedy);
   if (!is_generic_class(name)) check_keys(config);
   if (json || name.empty() || source == VocabularySource::none) return;

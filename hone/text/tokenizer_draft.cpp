@@ -11,7 +11,7 @@ namespace {
 using DescribedToken = TokenizerDraft::DescribedToken;
 using NumberedToken = TokenizerDraft::NumberedToken;
 
-std::vector<std::string> in_order(std::vector<NumberedToken> numbered) {
+std::vector<std::string> sorted_by_id(std::vector<NumberedToken> numbered) {
   std::stable_sort(numbered.begin(), numbered.end(),
                    [](const auto& a, const auto& b) { return a.id < b.id; });
   std::vector<std::string> tokens;
@@ -66,7 +66,7 @@ void take_special_from_added(TokenizerDefinition& definition) {
   const SpecialTokens& special = definition.special;
   const Framing& framing = definition.framing;
   std::vector<std::string> known = {special.pad, special.unknown, special.mask};
-  for (const auto* tokens : {&framing.front, &framing.between, &framing.behind})
+  for (const auto* tokens : {&framing.front, &framing.between, &framing.trailing})
     known.insert(known.end(), tokens->begin(), tokens->end());
   std::erase_if(definition.added, [&](const AddedToken& token) {
     return token == AddedToken{token.text} &&
@@ -130,7 +130,7 @@ TokenizerDefinition finish(TokenizerDraft draft) {
   const std::unordered_set<std::string> pieces = added_pieces(draft);
   for (const DescribedToken& token : draft.added)
     if (token.numbered) draft.tokens.push_back(*token.numbered);
-  definition.tokens = in_order(std::move(draft.tokens));
+  definition.tokens = sorted_by_id(std::move(draft.tokens));
   number_extra(draft);
   const std::string &cls = draft.cls, &sep = draft.sep;
   definition.framing = draft.framing ? *draft.framing

@@ -38,16 +38,16 @@ void set_truncation(Truncation truncation, Json& config) {
 
 }  // namespace
 
-Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class) {
+Tokenizer load_tokenizer(const fs::path& folder, std::string_view default_class) {
   const auto read = [&](const char* name) { return read_if_there(folder / name); };
   TokenizerTexts texts{.folder = folder,
                        .json = read("tokenizer.json"),
                        .config = read("tokenizer_config.json"),
                        .special = read("special_tokens_map.json"),
                        .added = read("added_tokens.json"),
-                       .usual_class = std::string(usual_class)};
+                       .default_class = std::string(default_class)};
   // If both vocabularies exist, the class decides.
-  const bool bytes = usual_class.starts_with("Roberta") && path_exists(folder / "vocab.json") &&
+  const bool bytes = default_class.starts_with("Roberta") && path_exists(folder / "vocab.json") &&
                      path_exists(folder / "merges.txt");
   if (!texts.json && !bytes) texts.vocabulary = read("vocab.txt");
   if (!texts.json && !texts.vocabulary) {
@@ -74,8 +74,8 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int
   const TokenizerDefinition& definition = tokenizer.definition();
   const auto* model = std::get_if<WordPieceModel>(&definition.model);
   const Framing& framing = definition.framing;
-  const bool as_bert = framing.front.size() == 1 && framing.behind.size() == 1 &&
-                       framing == Framing{framing.front, framing.behind, framing.behind};
+  const bool as_bert = framing.front.size() == 1 && framing.trailing.size() == 1 &&
+                       framing == Framing{framing.front, framing.trailing, framing.trailing};
   user_check(model != nullptr && as_bert && definition.added.empty() &&
                  model->pieces.continuation_prefix == "##" &&
                  model->pieces.longest_word_characters == 100 && model->normalization.clean_text,
@@ -84,7 +84,7 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int
   std::string text;
   for (const std::string& token : definition.tokens) {
     user_check(!token.empty() && token.find_first_of("\r\n") == std::string::npos,
-               "token '{}' cannot stand on a line of vocab.txt", token);
+               "token '{}' cannot be written as a line of vocab.txt", token);
     text += token + '\n';
   }
   const Normalization& normalization = model->normalization;
@@ -97,7 +97,7 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder, std::int
                  {"pad_token", special.pad},
                  {"unk_token", special.unknown},
                  {"cls_token", framing.front[0]},
-                 {"sep_token", framing.behind[0]},
+                 {"sep_token", framing.trailing[0]},
                  {"mask_token", special.mask}};
   set_truncation(definition.truncation, config);
   write_file(folder / "vocab.txt", text);
@@ -108,7 +108,7 @@ std::optional<Truncation> read_truncation(const fs::path& folder) {
   const fs::path path = folder / kConfigFile;
   const std::optional<std::string> text = read_if_there(path);
   if (!text) return std::nullopt;
-  return with_context(path.string(), [&] { return said_truncation(parse_members(*text)); });
+  return with_context(path.string(), [&] { return configured_truncation(parse_members(*text)); });
 }
 
 void write_truncation(Truncation truncation, const fs::path& folder) {

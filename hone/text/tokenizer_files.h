@@ -9,8 +9,8 @@
 /// Reads and writes tokenizers in model folders with the layout of Hugging Face.
 namespace hone {
 
-/// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that exist. `usual_class`: see TokenizerTexts.
-Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class = {});
+/// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that exist. `default_class`: see TokenizerTexts.
+Tokenizer load_tokenizer(const fs::path& folder, std::string_view default_class = {});
 
 /// Returns whether `folder` contains a vocabulary, and so a tokenizer.
 bool has_tokenizer(const fs::path& folder);

@@ -51,7 +51,7 @@ void read_model(const Members& model, TokenizerDraft& draft) {
   type == "BPE" ? read_byte_pair(model, draft) : read_word_piece(model, draft);
   for (const auto& [token, id] : vocabulary.items()) draft.add_token(id, token);
   user_check(type == "BPE" || member(model, "unk_token").is_string(),
-             "model.unk_token: expected the token of words that cannot be cut, got {}",
+             "model.unk_token: expected the token for words that cannot be split, got {}",
              excerpt(member(model, "unk_token")));
   read_member(model, "unk_token", draft.definition.special.unknown);
 }

@@ -75,7 +75,7 @@ void read_added_tokens(const Members& config, std::string_view tokenizer_class,
   }
 }
 
-bool says_case(const Members& config) { return !member(config, "do_lower_case").is_null(); }
+bool sets_lowercase(const Members& config) { return !member(config, "do_lower_case").is_null(); }
 
 /// A setting that a model's class takes from tokenizer_config.json, regardless of tokenizer.json. If the former does
 /// not set it, the class has its own default.
@@ -101,8 +101,8 @@ void read_setting(const ClassSetting& setting, const Members& config, bool from_
 void check_unknown(const TokenizerDraft& draft, const std::string& in_json) {
   const std::string& now = draft.definition.special.unknown;
   user_check(draft.is_byte_pair() || now == in_json,
-             "unk_token is '{}', but the model in tokenizer.json has '{}'; make both say how the "
-             "model was trained",
+             "unk_token is '{}', but the model in tokenizer.json has '{}'; set both as the model "
+             "was trained",
              shown_name(now), shown_name(in_json));
 }
 
@@ -112,7 +112,7 @@ void check_normalizer(std::string_view tokenizer_class, const Normalization& nor
       !is_bert_class(tokenizer_class) || normalization.clean_text,
       "tokenizer_class is {}, which normalizes text in some programs, but tokenizer.json "
       "has no normalizer that does (\"clean_text\": true); write its BertNormalizer there, or "
-      "say \"tokenizer_class\": \"PreTrainedTokenizerFast\" if text is to stay as it is",
+      "set \"tokenizer_class\": \"PreTrainedTokenizerFast\" if text is to stay as it is",
       shown_name(tokenizer_class));
 }
 
@@ -154,7 +154,7 @@ void read_config(const Members& config, bool from_json, std::string_view tokeniz
   read_member(config, "tokenizer_class", named);
   read_special_tokens(config, draft);
   read_added_tokens(config, tokenizer_class, draft);
-  draft.definition.truncation = said_truncation(config).value_or(draft.definition.truncation);
+  draft.definition.truncation = configured_truncation(config).value_or(draft.definition.truncation);
   read_token_types(config, tokenizer_class, draft);
   // The generic classes take everything else from tokenizer.json; model classes read it here.
   if (is_generic_class(tokenizer_class)) return;
@@ -190,7 +190,7 @@ void read_added_file(std::string_view text, TokenizerDraft& draft) {
 void check_case(const TokenizerDefinition& definition, std::string_view remedy) {
   const auto* model = std::get_if<WordPieceModel>(&definition.model);
   if (model == nullptr) return;  // bytes keep their case
-  constexpr std::int64_t kFewest = 100;
+  constexpr std::int64_t kMin = 100;
   std::int64_t capital = 0, small = 0;
   for (const std::string& token : definition.tokens) {
     const bool word = !token.starts_with('[') && !token.starts_with('<');
@@ -206,11 +206,11 @@ void check_case(const TokenizerDefinition& definition, std::string_view remedy) 
   }
   const bool lowercase = model->normalization.lowercase;
   user_check(
-      !lowercase || capital < kFewest || capital * 20 < std::ssize(definition.tokens),
+      !lowercase || capital < kMin || capital * 20 < std::ssize(definition.tokens),
       "text is lowercased here, yet {} of the {} tokens have capital letters and could never "
       "be found; {}",
       capital, definition.tokens.size(), remedy);
-  user_check(lowercase || capital > 0 || small < 10 * kFewest,
+  user_check(lowercase || capital > 0 || small < 10 * kMin,
              "capital letters are kept here, yet none of the {} tokens has one; {}",
              definition.tokens.size(), remedy);
 }
@@ -237,7 +237,7 @@ void check_kind(const TokenizerTexts& texts, std::string_view tokenizer_class) {
   user_check(!texts.vocabulary || !is_roberta_class(tokenizer_class),
              "{}: is a vocabulary of word pieces, but the tokenizer of this model is {}, which "
              "reads byte pairs: {} and {}, or {}; fetch these, or, if the model was trained with "
-             "word pieces, say \"tokenizer_class\": \"BertTokenizer\" in {}",
+             "word pieces, set \"tokenizer_class\": \"BertTokenizer\" in {}",
              path("vocab.txt"), shown_name(tokenizer_class), path("vocab.json"), path("merges.txt"),
              path("tokenizer.json"), path("tokenizer_config.json"));
 }
@@ -256,14 +256,14 @@ void check_files(const TokenizerTexts& texts) {
              "{}: no tokenizer; expected {}, or {}, or {} and {}", texts.folder.string(),
              path("tokenizer.json"), path("vocab.txt"), path("vocab.json"), path("merges.txt"));
   user_check(texts.byte_vocabulary.has_value() && texts.merges.has_value(),
-             "{}: {} stands there without {}; a BPE tokenizer needs both, or tokenizer.json",
+             "{}: contains {} but not {}; a BPE tokenizer needs both, or tokenizer.json",
              texts.folder.string(), texts.merges ? "merges.txt" : "vocab.json",
              texts.merges ? "vocab.json" : "merges.txt");
 }
 
 }  // namespace
 
-std::optional<Truncation> said_truncation(const Members& config) {
+std::optional<Truncation> configured_truncation(const Members& config) {
   std::string name, side;
   read_member(config, kTruncationKey, name);
   if (!name.empty()) return with_context(kTruncationKey, [&] { return parse_truncation(name); });
@@ -278,7 +278,7 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   const auto path = [&](const char* name) { return (texts.folder / name).string(); };
   const bool from_json = texts.json.has_value();
   TokenizerDraft draft;
-  std::string tokenizer_class = texts.usual_class;
+  std::string tokenizer_class = texts.default_class;
   const Members config = with_context(path("tokenizer_config.json"), [&] {
     Members members = texts.config ? parse_members(*texts.config) : Members::object();
     read_member(members, "tokenizer_class", tokenizer_class);
@@ -306,10 +306,10 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   const std::vector<std::size_t> merge_lines = std::move(draft.merge_lines);
   try {
     TokenizerDefinition definition = finish(std::move(draft));
-    if (!says_case(config))
-      check_case(definition, from_json ? "set \"lowercase\" of its normalizer right, or say "
+    if (!sets_lowercase(config))
+      check_case(definition, from_json ? "set \"lowercase\" of its normalizer right, or set "
                                          "do_lower_case in tokenizer_config.json too"
-                                       : "say \"do_lower_case\": true or false in "
+                                       : "set \"do_lower_case\": true or false in "
                                          "tokenizer_config.json, as the model was trained");
     return Tokenizer(std::move(definition));
   } catch (MergesError& error) {

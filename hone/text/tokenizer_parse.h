@@ -21,7 +21,7 @@ struct TokenizerTexts {
   std::optional<std::string> special = {};          ///< special_tokens_map.json
   std::optional<std::string> added = {};            ///< added_tokens.json
   /// The transformers class to use if tokenizer_config.json names none; empty: any that fits.
-  std::string usual_class = {};
+  std::string default_class = {};
 };
 
 /// The key of tokenizer_config.json for `Truncation::head_tail`, which `truncation_side` cannot represent; transformers
@@ -29,7 +29,7 @@ struct TokenizerTexts {
 inline constexpr const char* kTruncationKey = "hone_truncation";
 
 /// Returns the truncation in tokenizer_config.json, or nothing if it is not set. Throws `UserError` for other values.
-std::optional<Truncation> said_truncation(const Members& config);
+std::optional<Truncation> configured_truncation(const Members& config);
 
 /// Builds a tokenizer from its files. The vocabulary comes from `tokenizer.json` if it exists, else from `vocab.txt`
 /// (one token per line), else from `vocab.json` and `merges.txt`. Normalization and the names of special tokens come

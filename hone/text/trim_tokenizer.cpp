@@ -149,12 +149,12 @@ std::string trim_object(const std::string& text, const NewIds& ids) {
 
 }  // namespace
 
-std::vector<char> lasting_tokens(const TokenizerDefinition& definition) {
+std::vector<char> permanent_tokens(const TokenizerDefinition& definition) {
   std::vector<char> lasting(definition.tokens.size());
   std::vector<std::string> special = {definition.special.pad, definition.special.unknown,
                                       definition.special.mask};
   for (const auto* tokens :
-       {&definition.framing.front, &definition.framing.between, &definition.framing.behind})
+       {&definition.framing.front, &definition.framing.between, &definition.framing.trailing})
     special.insert(special.end(), tokens->begin(), tokens->end());
   for (const AddedToken& token : definition.added) special.push_back(token.text);
   const auto* pieces = std::get_if<WordPieceModel>(&definition.model);

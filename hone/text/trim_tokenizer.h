@@ -13,7 +13,7 @@ namespace hone {
 
 /// Returns, by id, whether a token is always kept: special and added tokens, and single characters at the beginning or
 /// inside of words, or bytes.
-std::vector<char> lasting_tokens(const TokenizerDefinition& definition);
+std::vector<char> permanent_tokens(const TokenizerDefinition& definition);
 
 /// The intermediate tokens that produce a token. Word pieces have none; byte pairs need the results of all their
 /// merges.

@@ -5,12 +5,12 @@
 
 namespace hone {
 
-std::span<const EnumWord> enum_words(Truncation) {
-  static constexpr EnumWord words[] = {{0, "head"}, {1, "tail"}, {2, "head_tail"}};
+std::span<const EnumName> enum_names(Truncation) {
+  static constexpr EnumName words[] = {{0, "head"}, {1, "tail"}, {2, "head_tail"}};
   return words;
 }
 
-std::string to_string(Truncation truncation) { return std::string(word_of(truncation)); }
+std::string to_string(Truncation truncation) { return std::string(enum_name(truncation)); }
 
 Truncation parse_truncation(std::string_view name) {
   for (const Truncation each : {Truncation::head, Truncation::tail, Truncation::head_tail})
@@ -25,7 +25,7 @@ std::string_view kept_tokens_text(Truncation truncation) {
              : " (a quarter from the beginning, the rest from the end)";
 }
 
-std::size_t kept_from_beginning(Truncation truncation, std::size_t count) {
+std::size_t head_token_count(Truncation truncation, std::size_t count) {
   return truncation == Truncation::head ? count : truncation == Truncation::tail ? 0 : count / 4;
 }
 

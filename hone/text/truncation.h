@@ -17,7 +17,7 @@ enum class Truncation {
   head_tail
 };
 
-std::span<const EnumWord> enum_words(Truncation);
+std::span<const EnumName> enum_names(Truncation);
 /// Returns "head", "tail" or "head_tail".
 std::string to_string(Truncation truncation);
 /// Parses a name. Throws `UserError` for any other.
@@ -27,6 +27,6 @@ Truncation parse_truncation(std::string_view name);
 std::string_view kept_tokens_text(Truncation truncation);
 
 /// Returns how many of `count` kept tokens are the first ones of the text; the others are its last ones.
-std::size_t kept_from_beginning(Truncation truncation, std::size_t count);
+std::size_t head_token_count(Truncation truncation, std::size_t count);
 
 }  // namespace hone

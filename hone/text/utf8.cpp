@@ -53,7 +53,7 @@ DecodedCharacter decode_last(std::string_view text) {
   return decode_first(text.substr(last));
 }
 
-std::size_t space_at_end(std::string_view text) {
+std::size_t trailing_space_size(std::string_view text) {
   const std::size_t size = text.size();
   while (!text.empty()) {
     const DecodedCharacter c = decode_last(text);

@@ -14,10 +14,8 @@ namespace hone {
 bool is_utf8(std::string_view text);
 
 inline constexpr std::string_view kNotUtf8 =
-    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or leave `strict_utf8` "
-    "out "
-    "to "
-    "read U+FFFD in the place of what is wrong";
+    "the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or omit `strict_utf8` "
+    "to replace invalid bytes by U+FFFD";
 
 /// Returns "3 ill-formed bytes were read as U+FFFD; ...".
 std::string not_utf8_warning(std::int64_t replaced);
@@ -32,7 +30,7 @@ void check_utf8(std::string_view text, const Where& where) {
 DecodedCharacter decode_last(std::string_view text);
 
 /// Returns the size in bytes of the white space at the end of well-formed `text`.
-std::size_t space_at_end(std::string_view text);
+std::size_t trailing_space_size(std::string_view text);
 
 /// Returns the text in Unicode normalization form NFC, in which "é" is one code point; ill-formed text is returned
 /// unchanged.

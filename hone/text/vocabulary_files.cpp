@@ -45,7 +45,7 @@ void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft) {
   while (!text.empty()) {
     std::string_view line = take_line(text);
     check_token(line, tokens.size() + 1);
-    line.remove_suffix(space_at_end(line));
+    line.remove_suffix(trailing_space_size(line));
     const auto [known, is_new] = lines.emplace(line, tokens.size());
     if (!is_new) tokens[std::exchange(known->second, tokens.size())].token.clear();
     tokens.push_back({std::ssize(tokens), std::string(line)});

@@ -37,7 +37,7 @@ class Trainer {
       : options_(options) {
     const SpecialTokens special;
     const Framing framing;
-    tokens_ = {special.pad, special.unknown, framing.front[0], framing.behind[0], special.mask};
+    tokens_ = {special.pad, special.unknown, framing.front[0], framing.trailing[0], special.mask};
     split_words(words);
     count_pairs();
   }

@@ -24,28 +24,28 @@ bool reads_parameter(const Node& quantizer) {
 }
 
 // Returns the quantizers whose formats need to observe values.
-std::vector<const Node*> curious_quantizers(const Graph& graph,
-                                            const std::set<std::string>& settled) {
+std::vector<const Node*> observing_quantizers(const Graph& graph,
+                                              const std::set<std::string>& calibrated) {
   std::vector<const Node*> found;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!is_quantizer(*node) || settled.contains(node->name())) continue;
+    if (!is_quantizer(*node) || calibrated.contains(node->name())) continue;
     const Format& format = format_of(*node);
     if (!states_of(format).empty() || format.def->objection != nullptr) found.push_back(node);
   }
   return found;
 }
 
-// Returns the graph with only the settled quantizers; the value that each of `quantizers` read is an output under its
+// Returns the graph with only the calibrated quantizers; the value that each of `quantizers` read is an output under its
 // name.
 Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers,
-                     const std::set<std::string>& settled, ParameterStore& parameters,
+                     const std::set<std::string>& calibrated, ParameterStore& parameters,
                      const Session& session) {
   Graph plain = graph;
   plain.clear_outputs();
   for (const Node* quantizer : quantizers)
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
   run_as_pass(plain, session, "remove_quantizers",
-              [&] { return remove_quantizers(plain, settled); });
+              [&] { return remove_quantizers(plain, calibrated); });
   run_passes(plain, parameters, session, {"remove_dropout"});
   return plain;
 }
@@ -109,7 +109,7 @@ void heed_objection(const Node& quantizer, const Observation& seen) {
   const Format& format = format_of(quantizer);
   if (format.def->objection == nullptr || !matters(quantizer)) return;
   const std::string reason = format.def->objection(format, seen);
-  user_check(reason.empty(), "%{}: {}: {}; `force` goes on all the same", quantizer.name(),
+  user_check(reason.empty(), "%{}: {}: {}; `force` continues anyway", quantizer.name(),
              to_string(format), reason);
 }
 
@@ -119,11 +119,11 @@ void set_state(const Node& quantizer, const std::vector<Tensor>& state, Paramete
     parameters.set(quantizer.inputs()[i + 1].node->name(), state[i].on(device));
 }
 
-void settle_parameter(const Node& quantizer, const CalibrationRun& run, ParameterStore& parameters,
-                      Device& device) {
+void calibrate_parameter(const Node& quantizer, const CalibrationRun& run,
+                         ParameterStore& parameters, Device& device) {
   const Tensor tensor = stored_values(quantizer.inputs()[0], parameters);
   const auto look = [&](const Observation& seen) {
-    if (run.heed_objections) heed_objection(quantizer, seen);
+    if (run.check_objections) heed_objection(quantizer, seen);
   };
   set_state(quantizer,
             calibrate_tensor(format_of(quantizer), tensor.sizes(), tensor.values<float>(),
@@ -131,9 +131,9 @@ void settle_parameter(const Node& quantizer, const CalibrationRun& run, Paramete
             parameters, device);
 }
 
-void settle_value(const Node& quantizer, const Observation& seen, const CalibrationRun& run,
-                  ParameterStore& parameters, Device& device) {
-  if (run.heed_objections) heed_objection(quantizer, seen);
+void calibrate_value(const Node& quantizer, const Observation& seen, const CalibrationRun& run,
+                     ParameterStore& parameters, Device& device) {
+  if (run.check_objections) heed_objection(quantizer, seen);
   set_state(quantizer, calibrate(format_of(quantizer), seen, run.options), parameters, device);
 }
 
@@ -143,25 +143,25 @@ std::vector<std::int64_t> calibration_rows(std::int64_t texts, const Calibration
   return sample_rows(texts, run.batch_size * run.batch_count, run.seed, "calibration");
 }
 
-bool calibrates_on_texts(const Graph& graph, const std::set<std::string>& settled) {
-  return !std::ranges::all_of(curious_quantizers(graph, settled),
+bool calibration_reads_examples(const Graph& graph, const std::set<std::string>& calibrated) {
+  return !std::ranges::all_of(observing_quantizers(graph, calibrated),
                               [](const Node* quantizer) { return reads_parameter(*quantizer); });
 }
 
 void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
                const CalibrationRun& run, const Session& session,
-               const std::set<std::string>& settled) {
+               const std::set<std::string>& calibrated) {
   parameters = parameters.on(session.device);
   std::vector<const Node*> on_values;
-  for (const Node* quantizer : curious_quantizers(graph, settled)) {
+  for (const Node* quantizer : observing_quantizers(graph, calibrated)) {
     if (reads_parameter(*quantizer)) {
-      settle_parameter(*quantizer, run, parameters, session.device);
+      calibrate_parameter(*quantizer, run, parameters, session.device);
     } else {
       on_values.push_back(quantizer);
     }
   }
   if (on_values.empty()) return;
-  const Graph plain = observed_graph(graph, on_values, settled, parameters, session);
+  const Graph plain = observed_graph(graph, on_values, calibrated, parameters, session);
   ObservedValues own;
   std::map<std::string, Observation>& seen =
       known_values(run.observed ? *run.observed : own, plain, parameters, data, run);
@@ -169,7 +169,8 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSour
   std::map<std::string, std::string> read;  // by quantizer
   for (const auto& [quantizer, value] : plain.outputs()) read[quantizer] = value_name(value);
   for (const Node* quantizer : on_values)
-    settle_value(*quantizer, seen.at(read.at(quantizer->name())), run, parameters, session.device);
+    calibrate_value(*quantizer, seen.at(read.at(quantizer->name())), run, parameters,
+                    session.device);
 }
 
 }  // namespace hone

@@ -17,7 +17,7 @@ struct CalibrationRun {
   std::int64_t batch_size = 8;
   std::int64_t batch_count = 32;    ///< of examples sampled with `seed`
   CalibrationOptions options = {};  ///< how states choose a range for the observed values
-  bool heed_objections = true;      ///< false: ignore objections of formats
+  bool check_objections = true;     ///< false: ignore objections of formats
   std::uint64_t seed = 42;
   /// Observations that later calibrations of the same model and run reuse. Null: each calibration observes anew.
   std::shared_ptr<ObservedValues> observed = {};
@@ -29,7 +29,7 @@ std::vector<std::int64_t> calibration_rows(std::int64_t examples, const Calibrat
 
 /// Observes the values that the quantizers of `graph` would read if none were present: weights as they are, and other
 /// values over the `calibration_rows` of `data`. Stores the states that their formats choose in `parameters`, which
-/// are moved to the session's device and stay there. Quantizers named in `settled` stay in place with their states.
+/// are moved to the session's device and stay there. Quantizers named in `calibrated` stay in place with their states.
 /// `graph` is a quantized forward graph in training mode; dropout is off. Memory does not grow with the number of
 /// batches.
 /// batches.
@@ -38,9 +38,9 @@ std::vector<std::int64_t> calibration_rows(std::int64_t examples, const Calibrat
 /// heeded; never for biases.
 void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
                const CalibrationRun& run, const Session& session,
-               const std::set<std::string>& settled = {});
+               const std::set<std::string>& calibrated = {});
 
 /// Returns whether calibrating `graph` reads examples: false if only quantizers of weights need observations.
-bool calibrates_on_texts(const Graph& graph, const std::set<std::string>& settled = {});
+bool calibration_reads_examples(const Graph& graph, const std::set<std::string>& calibrated = {});
 
 }  // namespace hone

@@ -55,7 +55,7 @@ TrainingCheckpoint read_state(const fs::path& folder) {
     c.log_lines = json.at("log_lines").get<std::size_t>();
     return c;
   } catch (const Json::exception& error) {
-    fail("{}: not a state that this program wrote: {}", file.string(), error.what());
+    fail("{}: not a training state written by hone: {}", file.string(), error.what());
   }
 }
 
@@ -86,7 +86,7 @@ void take_tensors(const TensorMap& tensors, const fs::path& file, ParameterStore
     const bool fits =
         !replace || (parameters.contains(name) && parameters.at(name).sizes() == tensor.sizes() &&
                      parameters.at(name).dtype() == tensor.dtype());
-    user_check(fits, "{}: '{}' is no parameter of the model that is trained", file.string(), name);
+    user_check(fits, "{}: '{}' is not a parameter of the model being trained", file.string(), name);
     parameters.set(name, tensor);
   }
 }
@@ -139,7 +139,7 @@ void save_training(const CheckpointOptions& options, const Model& model,
   moments.emplace(kSteps, to_tensor(checkpoint.steps));
   std::error_code error;
   fs::create_directories(options.folder, error);  // of one of several trainings of a study
-  user_check(!error, "{}: cannot make a folder: {}", options.folder.string(), error.message());
+  user_check(!error, "{}: cannot create a folder: {}", options.folder.string(), error.message());
   write_folder(checkpoint_folder(options, checkpoint.state.step), [&](const fs::path& folder) {
     options.write_model(now, folder);
     write_safetensors(folder / kMoments, moments);

@@ -25,7 +25,8 @@ std::vector<ReadInputs> inputs_of_weights(const Graph& graph,
   for (const Node* product : prunable_products(graph, target)) {
     const Node* const weight = stored_parameter(product_weight(*product));
     user_check(weight->types()[0].rank() == 2,
-               "{}: `method` sparsegpt goes with linear layers; leave it out of `target`",
+               "{}: `method` sparsegpt supports only linear layers; exclude this one from "
+               "`target`",
                product->name());
     auto found = std::ranges::find(all, weight, &ReadInputs::weight);
     if (found == all.end()) found = all.insert(all.end(), {weight, {}});

@@ -17,7 +17,7 @@ std::map<std::string, Tensor> input_norms(const Graph& graph,
   for (Node* product : prunable_products(observed, target)) {
     const Node* const weight = stored_parameter(product_weight(*product));
     user_check(weight->types()[0].rank() == 2,
-               "{}: `method` wanda goes with linear layers; leave it out of `target`",
+               "{}: `method` wanda supports only linear layers; exclude this one from `target`",
                product->name());
     observed.set_output(product->name(), product_input(*product));
     weight_of[product->name()] = weight->name();

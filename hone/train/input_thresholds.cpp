@@ -69,7 +69,7 @@ std::vector<InputZeros> calibrate_thresholds(const Graph& graph, ParameterStore&
   observe(graph, /*cut=*/false, parameters, data, run, session, histograms,
           [&](const std::string& name, std::span<const float> x) { seen[name].include(x); });
   for (const Node* threshold : input_thresholds(graph))
-    parameters.set(least_of(*threshold).name(),
+    parameters.set(threshold_parameter(*threshold).name(),
                    Tensor::scalar(seen.at(threshold->name()).quantile(share)).on(session.device));
   return count_input_zeros(graph, parameters, data, run, session);
 }
@@ -81,7 +81,8 @@ std::vector<InputZeros> count_input_zeros(const Graph& graph, ParameterStore& pa
   std::map<std::string, float> least;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // cut, seen
   for (const Node* threshold : input_thresholds(graph))
-    least[threshold->name()] = *parameters.at(least_of(*threshold).name()).on(cpu()).data<float>();
+    least[threshold->name()] =
+        *parameters.at(threshold_parameter(*threshold).name()).on(cpu()).data<float>();
   observe(graph, /*cut=*/true, parameters, data, run, session, /*beside=*/0,
           [&](const std::string& name, std::span<const float> x) {
             auto& [cut, of] = counts[name];

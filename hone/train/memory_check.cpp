@@ -39,7 +39,7 @@ double parameter_bytes(const Graph& graph, Counts&& counts) {
 
 }  // namespace
 
-double bytes_beside(const Graph& graph, const Graph& other) {
+double extra_bytes(const Graph& graph, const Graph& other) {
   return parameter_bytes(other,
                          [&](const std::string& name) { return graph.find(name) == nullptr; });
 }
@@ -74,7 +74,7 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
          copied_bytes(graph, session, held);
 }
 
-double added_by_one_run(const Graph& graph, const Bindings& bindings, const Session& session,
+double single_run_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                         const ParameterStore& held) {
   return parameter_bytes(graph, [&](const std::string& name) { return !held.contains(name); }) +
          static_cast<double>(value_bytes(graph, bindings, session));
@@ -86,7 +86,7 @@ RepeatedRuns repeated_runs(const Graph& graph, const Session& session, const Par
 }
 
 double added_bytes(const RepeatedRuns& runs, const Bindings& bindings) {
-  return added_by_one_run(runs.graph, bindings, runs.session, runs.held) + runs.copied_bytes;
+  return single_run_bytes(runs.graph, bindings, runs.session, runs.held) + runs.copied_bytes;
 }
 
 namespace {
@@ -123,13 +123,13 @@ void predict_growth(double added, const ParameterStore& held) {
   predict_memory(growth(added, mapped));
 }
 
-void predict_beside(const std::vector<PlannedRuns>& all, const Session& session) {
+void predict_together(const std::vector<PlannedRuns>& all, const Session& session) {
   MappedWeights mapped;
   std::map<const std::byte*, double> pages;  // released for prepared weights
   double added = 0, prepared = 0;
   for (const PlannedRuns& one : all) {
     mapped.add(one.held);
-    added += added_by_one_run(one.graph, one.bindings, session, one.held);
+    added += single_run_bytes(one.graph, one.bindings, session, one.held);
     for (const PreparedCopy& copy : prepared_copies(one.graph, one.held, session)) {
       prepared += static_cast<double>(copy.bytes);
       for (const Tensor& weight : copy.released)
@@ -159,8 +159,8 @@ void check_memory(const RepeatedRuns& runs, const Bindings& bindings, const std:
   const double most =
       available.value_or(of_device ? static_cast<double>(*of_device) : available_bytes());
   user_check(added <= most,
-             "not enough memory{}: {} takes about {} more, and {} can be had; take smaller batches "
-             "(`batch_size`), shorter texts (`max_seq_length`) or a smaller model",
+             "not enough memory{}: {} needs about {} more, and {} is available; use smaller "
+             "batches (`batch_size`), shorter texts (`max_seq_length`) or a smaller model",
              of_device ? " on " + to_string(session.device) : "", what, human_bytes(added),
              human_bytes(most));
   if (!of_device) predict_growth(added, runs.held);

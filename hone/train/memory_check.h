@@ -22,7 +22,7 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
 
 /// Returns the memory for a single run besides the parameters in `held`: other parameters, values and workspaces.
 /// Kernels prepare nothing for a single run.
-double added_by_one_run(const Graph& graph, const Bindings& bindings, const Session& session,
+double single_run_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                         const ParameterStore& held);
 
 /// Reports (`predict_memory`) that the process will hold `added` bytes more than it does when all of `held` has been
@@ -38,10 +38,10 @@ struct PlannedRuns {
 
 /// Reports the predicted memory of graphs that coexist and run many times each: the values of all, and each one's own
 /// prepared copies of weights.
-void predict_beside(const std::vector<PlannedRuns>& all, const Session& session);
+void predict_together(const std::vector<PlannedRuns>& all, const Session& session);
 
 /// Returns the size of those parameters of `other` that `graph` does not have.
-double bytes_beside(const Graph& graph, const Graph& other);
+double extra_bytes(const Graph& graph, const Graph& other);
 
 /// Runs of one graph on constant parameters, in batches of any size. All referenced objects must outlive this.
 struct RepeatedRuns {
@@ -54,7 +54,7 @@ struct RepeatedRuns {
 /// Counts the zeros of weights once for all checks of such runs. `copied_bytes` is 0 on a device with its own memory.
 RepeatedRuns repeated_runs(const Graph& graph, const Session& session, const ParameterStore& held);
 
-/// Returns the memory for these runs besides the parameters that they hold: `added_by_one_run`, and what kernels
+/// Returns the memory for these runs besides the parameters that they hold: `single_run_bytes`, and what kernels
 /// prepare.
 double added_bytes(const RepeatedRuns& runs, const Bindings& bindings);
 

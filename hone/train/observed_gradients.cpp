@@ -26,7 +26,7 @@ Graph gradient_graph(Graph graph, const std::vector<std::string>& names, Paramet
   graph.clear_outputs();
   for (std::size_t i = 0; i < names.size(); ++i) {
     user_check(static_cast<bool>(gradients[i]),
-               "`method` {}: the loss does not depend on {}; leave it out of `target`", method,
+               "`method` {}: the loss does not depend on {}; exclude it from `target`", method,
                names[i]);
     graph.set_output(names[i], gradients[i]);
   }

@@ -14,7 +14,7 @@ double rising(double learning_rate, std::int64_t step, std::int64_t warmup_steps
   return learning_rate * static_cast<double>(step) / static_cast<double>(warmup_steps);
 }
 
-double falling_steps(std::int64_t steps, std::int64_t warmup_steps) {
+double decay_steps(std::int64_t steps, std::int64_t warmup_steps) {
   return static_cast<double>(std::max<std::int64_t>(1, steps - warmup_steps));
 }
 
@@ -24,13 +24,13 @@ double linear_schedule(double learning_rate, std::int64_t step, std::int64_t ste
                        std::int64_t warmup_steps) {
   if (step < warmup_steps) return rising(learning_rate, step, warmup_steps);
   const double left = static_cast<double>(std::max<std::int64_t>(0, steps - step));
-  return learning_rate * left / falling_steps(steps, warmup_steps);
+  return learning_rate * left / decay_steps(steps, warmup_steps);
 }
 
 double cosine_schedule(double learning_rate, std::int64_t step, std::int64_t steps,
                        std::int64_t warmup_steps) {
   if (step < warmup_steps) return rising(learning_rate, step, warmup_steps);
-  const double done = static_cast<double>(step - warmup_steps) / falling_steps(steps, warmup_steps);
+  const double done = static_cast<double>(step - warmup_steps) / decay_steps(steps, warmup_steps);
   return learning_rate * std::max(0.0, 0.5 * (1 + std::cos(std::numbers::pi * done)));
 }
 
@@ -41,10 +41,10 @@ double constant_schedule(double learning_rate, std::int64_t step, std::int64_t,
 
 std::span<const Schedule> schedules() {
   static constexpr Schedule kRows[] = {
-      {"linear", true, linear_schedule, "falls evenly to 0"},
-      {"cosine", true, cosine_schedule, "falls to 0 along half a cosine"},
+      {"linear", true, linear_schedule, "falls linearly to 0"},
+      {"cosine", true, cosine_schedule, "falls to 0 along half a cosine period"},
       {"constant", false, constant_schedule, "stays"},
-      {"constant_with_warmup", true, constant_schedule, "stays once it is warm"},
+      {"constant_with_warmup", true, constant_schedule, "is constant after the warm-up"},
   };
   return kRows;
 }

@@ -19,7 +19,7 @@ Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& se
 }
 
 // The only inference operation that depends on extra padding is a format that rounds a tensor by all its values.
-bool treats_texts_alone(const Graph& graph) {
+bool treats_texts_independently(const Graph& graph) {
   return std::ranges::none_of(graph.operations("quantize"), [](const Node* node) {
     return node->inputs()[0].node->kind() == NodeKind::operation && node->trait() == Trait::other;
   });
@@ -37,7 +37,7 @@ struct Predictor::State {
       : parameters(store.on(session.device)),
         graph(inference_graph(std::move(source), parameters, session)),
         executable(session.executable(graph)),
-        token_step(treats_texts_alone(graph) ? session.token_steps.text : 1) {}
+        token_step(treats_texts_independently(graph) ? session.token_steps.text : 1) {}
 
   // Waits for the device.
   std::vector<float> rows_of(const NamedTensors& outputs) const {

@@ -27,7 +27,7 @@ bool is_of_tokens(const Shape& shape) {
   return shape.size() >= 2 && shape[0] == kTexts && shape[1] == kLength;
 }
 
-bool is_of_batch(const Type& type) {
+bool has_batch_axis(const Type& type) {
   return std::ranges::any_of(type.shape,
                              [](const Dim& dim) { return dim == kTexts || dim == kLength; });
 }
@@ -62,13 +62,13 @@ class Unpadder {
     lengths_ = add_input(kLengths, {DType::i64, {kTexts}});
     for (const auto& node : padded_.nodes()) {
       if (node->kind() == NodeKind::input) {
-        take_input(*node);
+        convert_input(*node);
       } else if (node->kind() == NodeKind::parameter) {
         const Value parameter =
             graph_.add_parameter(node->name(), node->types()[0], node->role(), node->trainable());
         twins_[{node.get(), 0}] = parameter;
       } else {
-        take_operation(*node);
+        convert_operation(*node);
       }
     }
     for (const auto& [name, value] : padded_.outputs()) {
@@ -93,7 +93,7 @@ class Unpadder {
     return graph_.add_input(name, std::move(type));
   }
 
-  void take_input(const Node& node) {
+  void convert_input(const Node& node) {
     const Type& type = node.types()[0];
     const Value own{const_cast<Node*>(&node), 0};
     if (node.name() == kAttentionMask) {
@@ -114,7 +114,7 @@ class Unpadder {
   Value positions(std::int64_t first, std::optional<std::int64_t> padding, const Node& node) {
     if (positions_) {
       if (layout_.first_position != first || layout_.position_padding != padding)
-        refuse(node, "positions are counted otherwise elsewhere");
+        refuse(node, "another operation counts positions differently");
       return positions_;
     }
     layout_.first_position = first;
@@ -124,7 +124,7 @@ class Unpadder {
 
   Value places(std::int64_t limit, const Node& node) {
     if (layout_.limit != 0 && layout_.limit != limit)
-      refuse(node, "places are counted otherwise elsewhere");
+      refuse(node, "another operation counts places differently");
     layout_.limit = limit;
     if (!places_) places_ = add_input(kPlaces, {DType::i64, {1, kTokens}});
     return places_;
@@ -137,24 +137,24 @@ class Unpadder {
     if (is_run) runs_.insert(own);
   }
 
-  Value twin_of(const Node& node, std::size_t input) const {
+  Value converted(const Node& node, std::size_t input) const {
     const Value value = node.inputs()[input];
     if (masks_.contains(value)) refuse(node, "it reads the mask");
     return twins_.at(value);
   }
 
-  void take_operation(const Node& node) {
+  void convert_operation(const Node& node) {
     const std::vector<Value>& inputs = node.inputs();
     if (node.is("attention_mask")) {
       masks_.insert({const_cast<Node*>(&node), 0});
     } else if (node.is("attention")) {
-      take_attention(node);
+      convert_attention(node);
     } else if (node.is("slice")) {
-      take_slice(node);
+      convert_slice(node);
     } else if (node.is("token_positions") && runs(inputs[0])) {
       put(node, positions(0, node.attributes().get<std::int64_t>("padding"), node), true);
     } else if (std::ranges::any_of(inputs, [&](const Value& input) { return runs(input); })) {
-      take_of_tokens(node);
+      convert_token_wise(node);
     } else {
       if (std::ranges::any_of(node.types(), has_length))
         refuse(node, "it depends on the length of texts");
@@ -164,7 +164,7 @@ class Unpadder {
 
   Node& copy(const Node& node, const Attributes& attributes, std::vector<Value> more = {}) {
     std::vector<Value> inputs;
-    for (std::size_t i = 0; i < node.inputs().size(); ++i) inputs.push_back(twin_of(node, i));
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) inputs.push_back(converted(node, i));
     inputs.insert(inputs.end(), more.begin(), more.end());
     Node& twin = graph_.add_node(node.op().name, std::move(inputs), attributes, node.name());
     for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
@@ -174,27 +174,27 @@ class Unpadder {
 
   // Returns whether an operation treats tokens independently: by its trait, or because it multiplies rows by a weight
   // or looks up rows of a table.
-  bool treats_tokens_alike(const Node& node) const {
+  bool treats_tokens_independently(const Node& node) const {
     if (node.is("linear")) return !runs(node.inputs()[1]);
     if (node.is("embedding")) return runs(node.inputs()[0]);
     return node.trait() == Trait::element_wise || node.trait() == Trait::row_reduction;
   }
 
   // Handles an operation that treats every token independently of the others.
-  void take_of_tokens(const Node& node) {
+  void convert_token_wise(const Node& node) {
     for (const Value& input : node.inputs())
-      if (!runs(input) && is_of_batch(input.type()))
-        refuse(node, "it meets tokens and something else of the batch");
+      if (!runs(input) && has_batch_axis(input.type()))
+        refuse(node, "it combines tokens with other values of the batch");
     for (const Type& type : node.types())
       if (!is_of_tokens(type.shape)) refuse(node, "its result is not one for each token");
     if (node.is("dropout")) {
-      take_dropout(node);
+      convert_dropout(node);
     } else if (node.is("reshape")) {
       Attributes attributes = node.attributes();
       attributes.set("shape", in_one_run(attributes.get<Shape>("shape")));
       copy(node, attributes);
     } else {
-      if (!treats_tokens_alike(node)) refuse(node, "it may mix tokens");
+      if (!treats_tokens_independently(node)) refuse(node, "it may mix tokens");
       copy(node, node.attributes());
     }
     for (int i = 0; i < static_cast<int>(node.types().size()); ++i)
@@ -202,44 +202,44 @@ class Unpadder {
   }
 
   // Dropout takes random words by the position of a token in its text.
-  void take_dropout(const Node& node) {
+  void convert_dropout(const Node& node) {
     Attributes attributes = node.attributes();
     const Shape limits = attributes.get<Shape>("limits");
     const Shape& shape = node.types()[0].shape;
     const bool counts =
         limits.size() == 3 && limits[0] == kTexts && limits[1].symbol == 0 && limits[2] == shape[2];
-    if (!counts) refuse(node, "it draws by places in the padded batch");
+    if (!counts) refuse(node, "its random numbers depend on places in the padded batch");
     attributes.set("limits", Shape{});
     copy(node, attributes, {places(limits[1].size, node)});
   }
 
   // Handles a slice of positions from the beginning of a table, or of the first token of each text.
-  void take_slice(const Node& node) {
+  void convert_slice(const Node& node) {
     const Attributes& attributes = node.attributes();
     const auto axis = attributes.get<std::int64_t>("axis"),
                begin = attributes.get<std::int64_t>("begin");
     const Dim size = attributes.get<Shape>("size")[0];
     if (size == kLength) {
       const Type& table = node.inputs()[0].type();
-      if (axis != 0 || table.rank() != 2 || is_of_batch(table))
-        refuse(node, "it is no table of positions");
+      if (axis != 0 || table.rank() != 2 || has_batch_axis(table))
+        refuse(node, "it is not a table of positions");
       put(node,
-          graph_.add("embedding", {positions(begin, std::nullopt, node), twin_of(node, 0)}, {},
+          graph_.add("embedding", {positions(begin, std::nullopt, node), converted(node, 0)}, {},
                      node.name()),
           true);
     } else if (!runs(node.inputs()[0])) {
       copy(node, attributes);
     } else if (axis == 1 && begin == 0 && size == Dim(1) && node.types()[0].rank() == 3) {
-      put(node, graph_.add("take_rows", {twin_of(node, 0), begins_}, {}, node.name()), false);
+      put(node, graph_.add("take_rows", {converted(node, 0), begins_}, {}, node.name()), false);
     } else if (axis >= 2) {
       copy(node, attributes);
       runs_.insert({const_cast<Node*>(&node), 0});
     } else {
-      refuse(node, "it takes other tokens than the first");
+      refuse(node, "it reads tokens other than the first");
     }
   }
 
-  void take_attention(const Node& node) {
+  void convert_attention(const Node& node) {
     Attributes attributes = node.attributes();
     const double* const p = std::get_if<double>(attributes.find("p"));
     const std::size_t first = p != nullptr && *p > 0 ? 4 : 3;
@@ -248,12 +248,12 @@ class Unpadder {
     if (inputs.size() <= first || !masks_.contains(inputs[first]))
       refuse(node, "it attends to padding, or by another mask");
     std::vector<Value> read;
-    for (std::size_t i = 0; i < first; ++i) read.push_back(twin_of(node, i));
+    for (std::size_t i = 0; i < first; ++i) read.push_back(converted(node, i));
     read.push_back(begins_);
     read.push_back(lengths_);
     const Shape& limits = attributes.get<Shape>("limits");
     if (first == 4 && (limits.size() != 4 || limits[2].symbol != 0 || limits[3].symbol != 0))
-      refuse(node, "it draws by places in the padded batch");
+      refuse(node, "its random numbers depend on places in the padded batch");
     attributes.set("unpadded", true);
     attributes.set("rest", layout_.token_step > 1);
     put(node, graph_.add("attention", std::move(read), attributes, node.name()), runs(inputs[0]));
@@ -291,7 +291,7 @@ std::optional<TextLayout> prepare_for_gradients(Graph& graph, std::int64_t token
 std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& session,
                                                 std::int64_t token_step) {
   user_check(session.values != DType::f16,
-             "training in fp16 loses small gradients: hone does not scale losses; take bf16 "
+             "training in fp16 loses small gradients: hone does not scale losses; use bf16 "
              "(`precision`)");
   std::optional<TextLayout> layout = prepare_for_gradients(graph, token_step);
   if (session.values != DType::f32)
@@ -300,7 +300,7 @@ std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& ses
   return layout;
 }
 
-std::int64_t most_tokens(std::vector<std::int64_t> lengths, std::int64_t texts) {
+std::int64_t largest_batch_tokens(std::vector<std::int64_t> lengths, std::int64_t texts) {
   std::ranges::sort(lengths, std::ranges::greater());
   lengths.resize(static_cast<std::size_t>(std::min(texts, std::ssize(lengths))));
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});

@@ -52,6 +52,6 @@ std::optional<TextLayout> prepare_for_gradients(Graph& graph, const Session& ses
 NamedTensors without_padding(NamedTensors batch, const TextLayout& layout);
 
 /// Returns T of the largest batch: the tokens of the `texts` longest texts.
-std::int64_t most_tokens(std::vector<std::int64_t> lengths, std::int64_t texts);
+std::int64_t largest_batch_tokens(std::vector<std::int64_t> lengths, std::int64_t texts);
 
 }  // namespace hone

@@ -66,10 +66,10 @@ std::vector<double> inverse_of(const std::vector<double>& r, std::int64_t column
 }
 
 // Processes the columns of a weight.
-class Settling {
+class ColumnPruner {
  public:
-  Settling(const PruneRule& rule, const PrunedTensor& tensor, const InverseFactor& factor,
-           ThreadPool& pool)
+  ColumnPruner(const PruneRule& rule, const PrunedTensor& tensor, const InverseFactor& factor,
+               ThreadPool& pool)
       : rule_(rule),
         tensor_(tensor),
         factor_(factor),
@@ -153,7 +153,7 @@ class Settling {
 
   // Chooses elements in one group of a row.
   void choose_in_group(std::int64_t row, std::int64_t column) {
-    const KeptOf& pattern = *rule_.structure.pattern;
+    const NOfM& pattern = *rule_.structure.pattern;
     const auto size = static_cast<std::size_t>(pattern.of),
                at = static_cast<std::size_t>(row * columns_ + column);
     std::vector<float> scores(size);
@@ -216,7 +216,7 @@ CompensatedWeight sparsegpt(const PruneRule& rule, const PrunedTensor& tensor,
               "{}: a weight of {} for {} inputs", tensor.name, to_string(tensor.values.sizes()),
               factor.columns);
   check_rows(rule, tensor);
-  return Settling(rule, tensor, factor, pool).run();
+  return ColumnPruner(rule, tensor, factor, pool).run();
 }
 
 }  // namespace hone

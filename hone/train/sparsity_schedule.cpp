@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kMostPrunings = 50;
+constexpr std::int64_t kMaxPrunings = 50;
 
 }  // namespace
 
@@ -20,25 +20,24 @@ std::optional<double> SparsitySchedule::at(std::int64_t step) const {
   return 1 - left * left * left;
 }
 
-SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps,
+SparsitySchedule cubic_schedule(double ramp_share, std::int64_t total_steps,
                                 std::int64_t warmup_steps) {
-  user_check(rising_share > 0 && rising_share <= 1,
-             "`ramp`: expected a share of the training above 0 and up to 1, got {}", rising_share);
-  user_check(
-      total_steps >= 2,
-      "`schedule` cubic lets sparsity rise while the model is trained, and {} is no training "
-      "to do that in; give more steps, or prune in one shot",
-      total_steps == 1 ? "one step" : "none");
+  user_check(ramp_share > 0 && ramp_share <= 1,
+             "`ramp`: expected a share of the training above 0 and up to 1, got {}", ramp_share);
+  user_check(total_steps >= 2,
+             "`schedule` cubic raises sparsity during training, which needs at least two "
+             "steps, got {}; give more steps, or prune in one shot",
+             total_steps == 1 ? "one step" : "none");
   // Leaves at least one training step after the last pruning.
   const std::int64_t end = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(std::ceil(rising_share * static_cast<double>(total_steps))), 1,
+      static_cast<std::int64_t>(std::ceil(ramp_share * static_cast<double>(total_steps))), 1,
       total_steps - 1);
   user_check(
       warmup_steps < end,
       "`schedule` cubic starts after the warm-up of {} steps, and `ramp` ends it at step {}; "
       "give a shorter warm-up, or a larger `ramp`",
       warmup_steps, end);
-  return {warmup_steps, end, (end - warmup_steps + kMostPrunings - 1) / kMostPrunings};
+  return {warmup_steps, end, (end - warmup_steps + kMaxPrunings - 1) / kMaxPrunings};
 }
 
 }  // namespace hone

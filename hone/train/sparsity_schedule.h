@@ -20,9 +20,9 @@ struct SparsitySchedule {
 };
 
 /// Returns the schedule for a training of `total_steps`: it begins after the warm-up and ends after the first
-/// `rising_share` of all steps, with at most 50 prunings. Throws `UserError` for a share outside (0, 1], if the
+/// `ramp_share` of all steps, with at most 50 prunings. Throws `UserError` for a share outside (0, 1], if the
 /// training has no steps, and if the warm-up leaves none.
-SparsitySchedule cubic_schedule(double rising_share, std::int64_t total_steps,
+SparsitySchedule cubic_schedule(double ramp_share, std::int64_t total_steps,
                                 std::int64_t warmup_steps = 0);
 
 }  // namespace hone

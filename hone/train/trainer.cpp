@@ -71,8 +71,8 @@ double weight_of(const NamedTensors& inputs, std::size_t rows, const std::vector
 }
 
 void check(const TrainingOptions& options) {
-  user_check(options.epochs >= 0 && options.epochs < kMostEpochs,
-             "epochs: expected a number from 0 on and below {:.0e}, got {}", kMostEpochs,
+  user_check(options.epochs >= 0 && options.epochs < kMaxEpochs,
+             "epochs: expected a number from 0 on and below {:.0e}, got {}", kMaxEpochs,
              options.epochs);
   user_check(options.batch_size >= 1, "batch_size: expected at least 1, got {}",
              options.batch_size);
@@ -82,11 +82,10 @@ void check(const TrainingOptions& options) {
              "gradient_accumulation_steps: expected at least 1, got {}",
              options.gradient_accumulation_steps);
   const Schedule& schedule = find_schedule(options.lr_scheduler_type);
-  usage_check(
-      schedule.warms_up || (options.warmup_steps <= 0 && options.warmup_ratio == 0),
-      "`lr_scheduler_type` {} has no warm-up; leave `warmup_steps` and `warmup_ratio` out, or "
-      "take {}_with_warmup",
-      schedule.name, schedule.name);
+  usage_check(schedule.warms_up || (options.warmup_steps <= 0 && options.warmup_ratio == 0),
+              "`lr_scheduler_type` {} has no warm-up; omit `warmup_steps` and "
+              "`warmup_ratio`, or use {}_with_warmup",
+              schedule.name, schedule.name);
   user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}",
              options.warmup_steps);
   user_check(options.warmup_ratio >= 0 && options.warmup_ratio <= 1,
@@ -147,15 +146,15 @@ class BatchOrder {
 };
 
 /// Runs steps: with one graph for a whole step, or with one for each of its batches and another for the update.
-class Stepper {
+class StepRunner {
  public:
-  struct Done {
+  struct StepResult {
     double loss, grad_norm;
     std::int64_t examples;
   };
 
-  Stepper(Graph graph, ParameterStore& parameters, const ExampleSource& data,
-          const TrainingOptions& options, const Session& session)
+  StepRunner(Graph graph, ParameterStore& parameters, const ExampleSource& data,
+             const TrainingOptions& options, const Session& session)
       : parameters_(parameters),
         data_(data),
         options_(options),
@@ -178,7 +177,7 @@ class Stepper {
   bool is_unpadded() const { return layout_.has_value(); }
 
   /// Runs step `step` of `steps`, from 0.
-  Done step(BatchOrder& order, std::int64_t step, std::int64_t steps, double rate) {
+  StepResult step(BatchOrder& order, std::int64_t step, std::int64_t steps, double rate) {
     const auto batches = order.batches(step);
     const std::int64_t number = order.batches_before(step);
     if (next_.empty()) next_ = inputs_of(batches[0], number);
@@ -201,22 +200,23 @@ class Stepper {
 
   // `run` returns while a GPU still computes, and reading the loss waits for it: in between, the host prepares the
   // next batch.
-  Done whole(std::int64_t examples, std::int64_t step, double rate,
-             const std::function<void()>& prepare_next_step) {
+  StepResult whole(std::int64_t examples, std::int64_t step, double rate,
+                   const std::function<void()>& prepare_next_step) {
     next_.merge(update_inputs(step, rate));
     const NamedTensors outputs = batch_->run(std::exchange(next_, {}), parameters_);
     prepare_next_step();
     return {scalar(outputs, "loss"), scalar(outputs, "grad_norm"), examples};
   }
 
-  Done summed(std::span<const std::span<const std::int64_t>> batches, std::int64_t number,
-              std::int64_t step, double rate, const std::function<void()>& prepare_next_step) {
+  StepResult summed(std::span<const std::span<const std::int64_t>> batches, std::int64_t number,
+                    std::int64_t step, double rate,
+                    const std::function<void()>& prepare_next_step) {
     // Batches are read twice, because holding all of them would take memory in proportion to their number.
     std::vector<double> weights;
     for (const auto rows : batches)
       weights.push_back(weight_of(data_.batch(rows, 0), rows.size(), options_.class_weights));
     const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-    Done done{0, 0, 0};
+    StepResult done{0, 0, 0};
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const double share = weights[i] / all;
       done.examples += std::ssize(batches[i]);
@@ -251,7 +251,7 @@ void change_loss(Graph& graph, const TrainingOptions& options, const Session& se
     run_as_pass(graph, session, "distill", [&] { return distill(graph, *options.distillation); });
   if (!options.class_weights.empty())
     HONE_ASSERT(run_as_pass(graph, session, "weigh_classes", [&] { return weigh_classes(graph); }),
-                "class weights, and a loss that is no cross entropy");
+                "class weights, but the loss is not a cross entropy");
 }
 
 ParameterStore without_sums(ParameterStore parameters) {
@@ -260,12 +260,12 @@ ParameterStore without_sums(ParameterStore parameters) {
 }
 
 /// Actions that are due after `step` steps.
-struct Due {
+struct DueActions {
   bool log, evaluation, checkpoint;
 };
 
-Due due(const TrainingOptions& options, std::int64_t step, std::int64_t steps,
-        std::int64_t per_epoch) {
+DueActions due(const TrainingOptions& options, std::int64_t step, std::int64_t steps,
+               std::int64_t per_epoch) {
   const auto every = [&](std::int64_t period) { return step == steps || step % period == 0; };
   const bool evaluation = every(options.eval_steps > 0 ? options.eval_steps : per_epoch);
   return {every(options.logging_steps), evaluation,
@@ -294,7 +294,7 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) 
   return static_cast<std::int64_t>(std::ceil(steps));
 }
 
-std::vector<std::int64_t> rows_of_run(const TrainingOptions& options, const ExampleSource& data) {
+std::vector<std::int64_t> rows_read_by(const TrainingOptions& options, const ExampleSource& data) {
   check(options);
   BatchOrder order(data, options);
   const std::int64_t steps = std::min(total_steps(options, data.size()), order.steps_per_epoch());
@@ -318,7 +318,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph changed = graph;
   change_loss(changed, options, session);
-  Stepper stepper(std::move(changed), parameters, data, options, session);
+  StepRunner stepper(std::move(changed), parameters, data, options, session);
   const Schedule& schedule = find_schedule(options.lr_scheduler_type);
 
   const auto start = std::chrono::steady_clock::now();
@@ -349,7 +349,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     if (!stepper.is_unpadded())
       for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
     const double rate = schedule.rate(options.optimizer.learning_rate, state.step, steps, warmup);
-    const Stepper::Done done = stepper.step(order, state.step, steps, rate);
+    const StepRunner::StepResult done = stepper.step(order, state.step, steps, rate);
 
     ++state.step;
     const StepRecord record = record_at(done.loss, done.grad_norm, rate);
@@ -361,7 +361,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     state.loss_since_log.add(record.loss);
     state.examples += done.examples;
     if (callbacks.on_step) callbacks.on_step(record);
-    const Due now = due(options, state.step, steps, order.steps_per_epoch());
+    const DueActions now = due(options, state.step, steps, order.steps_per_epoch());
     if (now.log) {
       StepRecord mean = record;
       mean.loss = state.loss_since_log.mean();

@@ -17,7 +17,7 @@
 namespace hone {
 
 /// Larger numbers of epochs are assumed to be mistakes.
-inline constexpr double kMostEpochs = 1e9;
+inline constexpr double kMaxEpochs = 1e9;
 
 /// Options of a training run, with the defaults of Hugging Face's Trainer.
 struct TrainingOptions {
@@ -39,7 +39,7 @@ struct TrainingOptions {
   /// The weight of each class in the training loss, which becomes the weighted mean; empty: all weights are 1.
   std::vector<float> class_weights = {};
   double label_smoothing_factor = 0;  ///< of the training loss: see `smooth_labels`
-  /// Distillation from a teacher's logits, the input `kParentLogits` of the examples: see `distill`.
+  /// Distillation from a teacher's logits, the input `kTeacherLogits` of the examples: see `distill`.
   std::optional<Distillation> distillation = {};
   std::int64_t logging_steps = 500;
   std::int64_t eval_steps = 0;  ///< 0: after every epoch
@@ -113,21 +113,21 @@ struct TrainingResult {
 /// Thrown when the loss or a weight becomes NaN or infinite.
 class Diverged : public UserError {
  public:
-  Diverged(std::int64_t step, std::int64_t useless_step, std::string_view what)
+  Diverged(std::int64_t step, std::int64_t unusable_step, std::string_view what)
       : UserError(fmt::format("training diverged at step {}: {}", step, what)),
-        useless_step_(useless_step) {}
+        unusable_step_(unusable_step) {}
   /// The step whose weights are unusable; 0: the initial weights are.
-  std::int64_t useless_step() const { return useless_step_; }
+  std::int64_t unusable_step() const { return unusable_step_; }
 
  private:
-  std::int64_t useless_step_;
+  std::int64_t unusable_step_;
 };
 
 /// Returns the number of steps that `options` request on `examples` examples.
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 
 /// Returns the rows that such a run reads, in ascending order: all rows of `data` if it makes a whole epoch.
-std::vector<std::int64_t> rows_of_run(const TrainingOptions& options, const ExampleSource& data);
+std::vector<std::int64_t> rows_read_by(const TrainingOptions& options, const ExampleSource& data);
 
 /// Returns how many of `steps` steps warm up, as in Hugging Face's Trainer.
 std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);

@@ -115,7 +115,7 @@ class VariantRunner {
         result_.kept_bytes, own_bytes_ + bytes_of_values(base_.graph, group_.shared, largest_));
     if (result_.groups == 0) group_.shared.insert(value_name(output_));
     const std::vector<std::string> names(group_.shared.begin(), group_.shared.end());
-    const Graph graph = giving(base_.graph, names);
+    const Graph graph = graph_of_values(base_.graph, names);
     predict(graph);
     const std::unique_ptr<Executable> executable = session_.executable(graph);
     for (const std::span<const std::int64_t> rows : batches(order_, runs_.batch_size))
@@ -134,9 +134,9 @@ class VariantRunner {
   void predict(const Graph& graph) const {
     double rests = 0;
     for (const auto& [index, rest] : group_.rests)
-      rests = std::max(rests, added_by_one_run(rest.graph, largest_, session_, rest.parameters));
+      rests = std::max(rests, single_run_bytes(rest.graph, largest_, session_, rest.parameters));
     const double base =
-                     added_by_one_run(graph, largest_, session_, base_.parameters) + copied_bytes_,
+                     single_run_bytes(graph, largest_, session_, base_.parameters) + copied_bytes_,
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
     predict_growth(std::max(base, kept + rests), base_.parameters);
   }
@@ -151,7 +151,7 @@ class VariantRunner {
     const auto width = static_cast<std::size_t>(result_.width);
     if (result_.groups == 0) {
       RowWriter{result_.base, width}.write(rows, kept.at(value_name(output_)));
-      result_.apart_flops += cost(base_.graph, bindings).flops;
+      result_.separate_flops += cost(base_.graph, bindings).flops;
     }
     for (std::size_t i = 0; i < group_.rests.size(); ++i) {
       stop_if_interrupted();
@@ -160,7 +160,7 @@ class VariantRunner {
       const NamedTensors outputs = session_.executable(rest.graph)->run(kept, rest.parameters);
       RowWriter{result_.variants[index], width}.write(rows, outputs.begin()->second);
       result_.flops += cost(rest.graph, bindings).flops;
-      result_.apart_flops += cost(*apart_[i], bindings).flops;
+      result_.separate_flops += cost(*apart_[i], bindings).flops;
       done_ += std::ssize(rows);
       if (on_progress_) on_progress_(done_);
     }

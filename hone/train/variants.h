@@ -27,9 +27,9 @@ struct VariantRows {
   std::vector<std::vector<float>> variants;  ///< the same for each
   std::int64_t width = 0;                    ///< W
   std::int64_t groups = 0;                   ///< number of groups of variants
-  double kept_bytes = 0;   ///< maximum over groups: values of the largest batch, and parameters
-  double flops = 0;        ///< of everything that ran
-  double apart_flops = 0;  ///< of running the base and every variant separately
+  double kept_bytes = 0;      ///< maximum over groups: values of the largest batch, and parameters
+  double flops = 0;           ///< of everything that ran
+  double separate_flops = 0;  ///< of running the base and every variant separately
 };
 
 /// Returns the outputs of a model and of variants of it (`count`, each created by `make` when needed) for all

@@ -96,7 +96,8 @@ TEST(DecodeTiles, AThreadIsWorkedOut) {
 
 TEST(DecodeTiles, WantWholeGroups) {
   EXPECT_EQ(message_of([] { mase_cuda_tiling(1000, 32); }),
-            "tiles: expected a number of elements that groups of 32 divide, got 1,000; take 992");
+            "tiles: expected a number of elements that is a multiple of the group size 32, "
+            "got 1,000; use 992");
   EXPECT_THROW(mase_cuda_tiling(0, 8), UserError);
   EXPECT_THROW(mase_cuda_tiling(8, 0), UserError);
 }

@@ -11,8 +11,8 @@ namespace hone::testing {
 namespace {
 
 enum class Colour { red, green };
-std::span<const EnumWord> enum_words(Colour) {
-  static constexpr EnumWord kWords[] = {{0, "red"}, {1, "green"}};
+std::span<const EnumName> enum_names(Colour) {
+  static constexpr EnumName kWords[] = {{0, "red"}, {1, "green"}};
   return kWords;
 }
 

@@ -131,7 +131,7 @@ TEST(ReadFile, NamesLinksThatLeadInACircle) {
   const fs::path a = folder.path() / "a", b = folder.path() / "b";
   fs::create_symlink(a, b);
   fs::create_symlink(b, a);
-  const std::string message = a.string() + ": cannot look there: its links lead in a circle";
+  const std::string message = a.string() + ": cannot access: its links form a cycle";
   expect_user_error(message, [&] { read_file(a); });
   expect_user_error(message, [&] { path_exists(a); });
   expect_user_error(message, [&] { is_folder(a); });

@@ -8,8 +8,8 @@ namespace hone::testing {
 namespace {
 
 enum class Paint { red, green };
-std::span<const EnumWord> enum_words(Paint) {
-  static constexpr EnumWord words[] = {{0, "red"}, {1, "green"}};
+std::span<const EnumName> enum_names(Paint) {
+  static constexpr EnumName words[] = {{0, "red"}, {1, "green"}};
   return words;
 }
 

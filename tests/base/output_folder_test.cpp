@@ -204,9 +204,7 @@ TEST(OutputFolder, ReplacesNoFolderWithADamagedRecord) {
         std::string(R"({"program": "hone", "schema_version": 99})")}) {
     write_file(path / "record.json", record);
     const std::string reason =
-        "model: exists already, and its record does not tell what this "
-        "program wrote there: " +
-        (path / "record.json").string();
+        "model: exists already, and its record cannot be read: " + (path / "record.json").string();
     for (const bool overwrite : {false, true})
       expect_user_error(reason, [&] { OutputFolder out(path, options(overwrite)); });
     expect_user_error(reason, [&] { OutputFolder out(path, resumable(true)); });
@@ -245,7 +243,7 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
   EXPECT_EQ(names_in(folder.path()), Names{"model"});
   for (const char* sentence :
        {"model/x: was changed since this program wrote it; kept as ", "model/x.kept\n",
-        "model/notes.txt: is not of this program's making; kept as "})
+        "model/notes.txt: was not written by this program; kept as "})
     EXPECT_NE(said.find(sentence), std::string::npos) << sentence << "\n" << said;
   // Another overwrite keeps them too. A changed file gets the next free name.
   fill(path, {{"x", "mine again"}});
@@ -355,13 +353,13 @@ TEST(LiesIn, SeesThroughLinksAndMissingEnds) {
   const fs::path a = folder.path() / "a";
   fs::create_directories(a / "b");
   fs::create_directory_symlink(a / "b", folder.path() / "link");
-  EXPECT_TRUE(lies_in(a, a));
-  EXPECT_TRUE(lies_in(folder.path() / "link" / "new" / "newer", a));
-  EXPECT_TRUE(lies_in(a / "b" / ".." / "x", a));
-  EXPECT_FALSE(lies_in(a / ".." / "x", a));
-  EXPECT_FALSE(lies_in(folder.path() / "ab", a));
-  EXPECT_FALSE(lies_in(a, a / "b"));
-  EXPECT_FALSE(lies_in(a, folder.path() / "none"));
+  EXPECT_TRUE(is_inside(a, a));
+  EXPECT_TRUE(is_inside(folder.path() / "link" / "new" / "newer", a));
+  EXPECT_TRUE(is_inside(a / "b" / ".." / "x", a));
+  EXPECT_FALSE(is_inside(a / ".." / "x", a));
+  EXPECT_FALSE(is_inside(folder.path() / "ab", a));
+  EXPECT_FALSE(is_inside(a, a / "b"));
+  EXPECT_FALSE(is_inside(a, folder.path() / "none"));
 }
 
 TEST(OutputFolder, KeepsWhatWasWrittenWhenItCannotMoveIt) {
@@ -410,7 +408,7 @@ TEST(OutputFolder, PutsBackWhatAKilledProgramHadSetAside) {
   const std::string said = messages_of([&] {
     expect_user_error("model: exists already", [&] { OutputFolder out(path, options()); });
   });
-  EXPECT_NE(said.find("was set aside by a run that was ended while it replaced it, and is back"),
+  EXPECT_NE(said.find("restored; a run that was replacing it was stopped after setting it aside"),
             std::string::npos)
       << said;
   EXPECT_EQ(names_in(folder.path()), (Names{".model.1.tmp", "model"}));
@@ -431,7 +429,8 @@ TEST(OutputFolder, FinishesWhatAKilledProgramHadReplaced) {
   const std::string said = messages_of([&] {
     expect_user_error("model: exists already", [&] { OutputFolder out(path, options()); });
   });
-  EXPECT_NE(said.find("finishing what a run that was ended"), std::string::npos) << said;
+  EXPECT_NE(said.find("finishing a replacement that a stopped run had begun"), std::string::npos)
+      << said;
   EXPECT_EQ(files_in(path), (Files{{"x", "new"}, {"notes.txt", "mine"}}));
   EXPECT_EQ(names_in(folder.path()), Names{"model"});
 }
@@ -475,7 +474,7 @@ TEST(OutputFolder, ThatIsResumableStaysOnceThereIsSomethingToGoOnFrom) {
     OutputFolder output(destination, resumable());
     output.begin({{"command", command}});
   };
-  expect_user_error("`hone train` was interrupted; go on with `resume`, or start again with",
+  expect_user_error("`hone train` was interrupted; continue it with `resume`, or start again with",
                     [&] { begin("train"); });
   expect_user_error("`hone train` was interrupted and left this; give another output folder",
                     [&] { begin("prune"); });
@@ -497,10 +496,10 @@ TEST(OutputFolder, BeginsWhereThereIsNothingToResume) {
   const TemporaryFolder folder;
   OutputFolder output(folder.path() / "model", resumable(true));
   EXPECT_FALSE(output.interrupted().has_value());
-  EXPECT_FALSE(output.former().has_value());
+  EXPECT_FALSE(output.previous().has_value());
   make(folder.path() / "done", {{"x", "text"}});
   OutputFolder done(folder.path() / "done", resumable(true));
-  EXPECT_TRUE(done.former().has_value());
+  EXPECT_TRUE(done.previous().has_value());
 }
 
 TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
@@ -532,7 +531,7 @@ TEST(OutputFolder, LeavesNothingOfAJobThatWasGivenUpAndHadMadeNothing) {
     OutputFolder output(folder.path() / "model", resumable());
     output.begin({{"seed", 1}});
     fill(output.path(), {{"x", "1"}});
-    EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), "it diverged");
+    EXPECT_EQ(user_error_of([&] { output.abandon("it diverged"); }), "it diverged");
   }
   EXPECT_EQ(names_in(folder.path()), Names{});
   // Files of others stay.
@@ -541,7 +540,7 @@ TEST(OutputFolder, LeavesNothingOfAJobThatWasGivenUpAndHadMadeNothing) {
     output.begin({{"seed", 1}});
     fill(output.path(), {{"x", "1"}});
     fill_from_outside(output.path(), {{"notes.txt", "mine"}});
-    expect_user_error("it diverged", [&] { output.give_up("it diverged"); });
+    expect_user_error("it diverged", [&] { output.abandon("it diverged"); });
   }
   EXPECT_EQ(files_in(partial), (Files{{"notes.txt", "mine"}}));
 }
@@ -550,13 +549,13 @@ TEST(OutputFolder, GoesOnWithNoJobThatWasGivenUp) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
   const std::string given_up = partial.string() +
-                               ": it diverged\n`resume` would go on from what stands there and end "
-                               "the same way; start again with other settings and `overwrite`";
+                               ": it diverged\n`resume` would continue from there and fail in the "
+                               "same way; start again with other settings and `overwrite`";
   {
     OutputFolder output(destination, resumable());
     output.begin({{"seed", 1}});
     fill(output.path(), {{"x", "1"}, {"moments", "2"}});
-    EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), given_up);
+    EXPECT_EQ(user_error_of([&] { output.abandon("it diverged"); }), given_up);
   }
   for (const bool resume : {true, false})
     EXPECT_EQ(user_error_of([&] { OutputFolder(destination, resumable(resume)).begin({}); }),
@@ -607,7 +606,7 @@ TEST(OutputFolder, KnowsTheFilesOfAKilledProcess) {
   fill_from_outside(partial, {{"any name.txt", "mine"}, {"checkpoint/notes", "mine"}});
   {
     OutputFolder output(destination, resumable(/*resume=*/true));
-    output.go_on({});
+    output.continue_job({});
     EXPECT_FALSE(is_foreign(partial / "any name"));
     EXPECT_FALSE(is_foreign(partial / "checkpoint/moments"));
     EXPECT_TRUE(is_foreign(partial / "checkpoint/notes"));
@@ -642,7 +641,7 @@ TEST(OutputFolder, KnowsTheFilesOfAFinishedRunWithoutItsList) {
   }
   fs::rename(destination, partial);
   OutputFolder output(destination, resumable(/*resume=*/true));
-  output.go_on({});
+  output.continue_job({});
   fill(output.path(), {{"y", "2"}});
   output.commit();
   EXPECT_TRUE(read_record(destination)->files.contains("x"));
@@ -686,7 +685,7 @@ TEST(OutputFolder, KnowsTheFilesOfOtherCommandsByTheirOwnRecordsAndLists) {
   fs::remove_all(partial);
   leave();
   OutputFolder output(destination, with_stages);
-  output.go_on({});
+  output.continue_job({});
   output.commit();
   Names names;
   const std::optional<FolderRecord> record = read_record(destination);
@@ -723,7 +722,7 @@ TEST(OutputFolder, BelongsToOneProcess) {
   OutputFolder output(destination, resumable());
   output.begin({});
   for (const OutputFolderOptions& each : {resumable(true), resumable(false, true)})
-    expect_user_error("another process works there", [&] { OutputFolder(destination, each); });
+    expect_user_error("another process is using it", [&] { OutputFolder(destination, each); });
   EXPECT_TRUE(fs::exists(output.path()));
 }
 

@@ -100,14 +100,14 @@ TEST(Progress, CutsALongTitleBeforeTheShare) {
 TEST(Progress, SaysLinesAboveItself) {
   Desk desk;
   Progress terminal("train", 4, {.output = desk.output(true)});
-  terminal.say("step 2");
+  terminal.print_above("step 2");
   EXPECT_EQ(desk.written, "\rstep 2\x1b[K\n");
   desk.written.clear();
-  terminal.say("step 2\n  best so far");
+  terminal.print_above("step 2\n  best so far");
   EXPECT_EQ(desk.written, "\rstep 2\x1b[K\n\r  best so far\x1b[K\n");
   desk.written.clear();
   Progress file("train", 4, {.output = desk.output(false)});
-  file.say("step 2");
+  file.print_above("step 2");
   EXPECT_EQ(desk.written, "step 2\n");
 }
 

@@ -83,7 +83,7 @@ TEST_F(StoreTest, WhatWasUsedLongestAgoGoesFirst) {
 }
 
 TEST_F(StoreTest, TheLimitHoldsAndIsRemembered) {
-  EXPECT_EQ(store.limit(), Store::kUsualLimit);
+  EXPECT_EQ(store.limit(), Store::kDefaultLimit);
   store.set_limit(9);
   EXPECT_EQ(Store(store.folder()).limit(), 9U);
   EXPECT_TRUE(put(kKey));

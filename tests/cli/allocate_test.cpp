@@ -227,7 +227,7 @@ TEST_F(AllocateCommand, TakesWhatItKnowsFromTheStoreOfTrials) {
   EXPECT_EQ(second["from_store"], second["points"].size());
   EXPECT_EQ(second["points"], first["points"]);
   EXPECT_EQ(read_file(folder() / "first/recipe.toml"), read_file(folder() / "second/recipe.toml"));
-  EXPECT_NE(read_page(folder() / "second/report.html").find("were known from earlier runs"),
+  EXPECT_NE(read_page(folder() / "second/report.html").find("come from earlier runs"),
             std::string::npos);
 }
 
@@ -265,13 +265,13 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
     return ending.messages;
   };
   EXPECT_NE(message(allocate("average_bits<=2", {"-o", "out"}), 1)
-                .find("no choice of these options meets it; the least that could be met is 2."),
+                .find("no choice of these options meets it; the smallest that can be met is 2."),
             std::string::npos);
   EXPECT_NE(message(allocate("bits=2", {"-o", "out"}), 2).find("--budget: budget 'bits=2'"),
             std::string::npos);
   Words rows = allocate("average_bits<=6", {"-o", "out"});
   rows[3] = "int(bits=8,per=row),none";
-  EXPECT_NE(message(rows, 1).find("option int(bits=8,per=row) (--operands says what takes it): "),
+  EXPECT_NE(message(rows, 1).find("option int(bits=8,per=row) (for the operands in --operands): "),
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder() / "out.partial"));
   Words nothing = allocate("average_bits<=6", {"-o", "out"});
@@ -283,11 +283,12 @@ TEST_F(AllocateCommand, SaysWhatCannotBe) {
   EXPECT_NE(message(allocate("average_bits<=6",
                              {"--sparsities", "0.5", "--structure", "2:4", "-o", "out"}),
                     2)
-                .find("structure 2:4 sets itself"),
+                .find("structure 2:4 fixes how many weights to remove"),
             std::string::npos);
   Words fresh = allocate("average_bits<=6", {"-o", "out"});
   fresh[1] = "tiny";
-  EXPECT_NE(message(fresh, 1).find("tiny: fresh weights say nothing of what formats cost"),
+  EXPECT_NE(message(fresh, 1).find(
+                "tiny: the weights are fresh, so the cost of formats cannot be measured"),
             std::string::npos);
 }
 

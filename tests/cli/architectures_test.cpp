@@ -121,7 +121,7 @@ TEST_P(Architectures, AreNotWrittenOverTheirConfig) {
   const Ending ending =
       run_hone({"draw", "config.json", "-o", "config.json", "--overwrite"}, folder_.path());
   EXPECT_NE(ending.code, 0);
-  EXPECT_NE(ending.messages.find("config.json: is the model config.json, which this command reads"),
+  EXPECT_NE(ending.messages.find("config.json is the model config.json, which this command reads"),
             std::string::npos)
       << ending.messages;
 }

@@ -108,7 +108,7 @@ TEST_F(BadModel, WithTensorsOfAnotherShapeOrType) {
   change_weights([](TensorMap& tensors) {
     tensors.at("classifier.bias") = Tensor::of<float>({3}, {0, 0, 0});
   });
-  expect_refused("tensor classifier.bias has the shape [3], config.json asks for [2]");
+  expect_refused("tensor classifier.bias has the shape [3], config.json needs [2]");
   change_weights([](TensorMap& tensors) {
     tensors.at("classifier.bias") = Tensor::of<std::int32_t>({2}, {0, 0});
   });
@@ -119,7 +119,7 @@ TEST_F(BadModel, WithoutAWeight) {
   change_weights(
       [](TensorMap& tensors) { tensors.erase("bert.encoder.layer.1.output.dense.weight"); });
   expect_refused(
-      "model.safetensors: 1 of the 41 weights that config.json asks for are missing: "
+      "model.safetensors: 1 of the 41 weights that config.json needs are missing: "
       "bert.encoder.layer.1.output.dense.weight");
 }
 
@@ -130,15 +130,15 @@ TEST_F(BadModel, WithWeightsThatAreNoNumbers) {
     values[9] = INFINITY;
   });
   expect_refused(
-      "model.safetensors: tensor bert.pooler.dense.weight has 2 values that are no numbers, the "
-      "first at index 7: nan");
+      "model.safetensors: tensor bert.pooler.dense.weight has 2 values that are not "
+      "numbers, the first at index 7: nan");
 }
 
 TEST_F(BadModel, WithoutWeights) {
   fs::remove(model() / kWeights);
   expect_refused(
-      "no weights in this folder; looked for model.safetensors, model.safetensors.index.json, "
-      "pytorch_model.bin, pytorch_model.bin.index.json");
+      "the folder contains no weights; expected one of model.safetensors, "
+      "model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json");
 }
 
 TEST_F(BadModel, WhosePickleRunsACommand) {
@@ -148,7 +148,7 @@ TEST_F(BadModel, WhosePickleRunsACommand) {
 
 TEST_F(BadModel, WhoseArchiveIsCutOff) {
   take_weights("truncated_zip.bin");
-  expect_refused("the end of the zip archive is missing; the file is cut off or damaged");
+  expect_refused("the end of the zip archive is missing; the file is truncated or damaged");
 }
 
 TEST_F(BadModel, WhoseStorageLies) {
@@ -174,7 +174,7 @@ TEST_F(BadModel, WithAbsurdSizes) {
   change_config({{"hidden_size", "128"}});
   expect_refused("config.json: hidden_size: expected a whole number from 1 to 65536, got \"128\"");
   change_config({{"hidden_size", 65536}});
-  expect_refused("config.json asks for");
+  expect_refused("config.json needs");
 }
 
 TEST_F(BadModel, WithConfigsThatAreNone) {

@@ -68,7 +68,7 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.metadata, R"(- name: "my: \"model\"")");
   expect_in(card.text, "| before quantization | validation | 4 | ");
   expect_in(card.text, "| this model | validation | 4 | ");
-  expect_in(card.text, "Predictions that differ: ");
+  expect_in(card.text, "Changed predictions: ");
   expect_in(card.text, "- format: `integer(width=6,frac=4)`, 6 bits per quantized weight");
   expect_in(card.text, "- pass over its graph: `quantize(format=integer(width=6,frac=4))`\n");
   expect_in(card.text, "It is not smaller or faster yet");
@@ -115,7 +115,7 @@ TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
   EXPECT_EQ(card.metadata.find("split: validation"), std::string::npos) << card.metadata;
   expect_in(card.metadata, "all of them used for choices");
   EXPECT_EQ(card.text.find("| this model | validation |"), std::string::npos) << card.text;
-  expect_in(card.text, "To be read with: test: ");
+  expect_in(card.text, "Cautions: test: ");
 }
 
 TEST(Card, OfGeneratedTextsSaysSo) {
@@ -127,7 +127,7 @@ TEST(Card, OfGeneratedTextsSaysSo) {
   expect_in(card.metadata, "- name: \"seeds/seed-43\"\n");
   expect_in(card.metadata, "      split: validation\n");
   expect_in(card.metadata, "      split: test\n");
-  expect_in(card.text, "It was trained on generated texts that no person wrote");
+  expect_in(card.text, "It was trained on generated texts;");
   expect_in(card.text, "- seed: 43\n");
   // Checkpoints get no README.md, because their metrics are not known yet.
   EXPECT_FALSE(fs::exists(folder.path() / "seeds/seed-43/checkpoint-1/README.md"));
@@ -137,9 +137,9 @@ TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   const std::string text = card_of(workshop() / "model").text;
   const Json measured = read_json(workshop() / "model/results.json")["validation"];
   expect_in(text, "## Classes\n\nOn the validation split, n = 4; in brackets the 95% interval:\n");
-  expect_in(
-      text,
-      "| class | examples | precision | recall | F1 | taken for `bad` | taken for `good` |\n");
+  expect_in(text,
+            "| class | examples | precision | recall | F1 | predicted as `bad` | predicted as "
+            "`good` |\n");
   for (std::size_t row : {0, 1}) {
     const std::string label = row == 0 ? "bad" : "good";
     const Json& figures = measured["eval_classes"][label];
@@ -156,7 +156,7 @@ TEST(Card, OfQuantizationAwareTrainingSaysWhoseWeightsWereUntrained) {
             "1", "--data", "reviews.csv", "-o", folder.path() / "out"},
            workshop());
   expect_in(card_of(folder.path() / "out").text,
-            "To be read with: validation: untrained weights before that training");
+            "Cautions: validation: untrained weights before that training");
 }
 
 TEST(Card, SaysTheEffectiveSizeOnce) {

@@ -80,7 +80,7 @@ TEST(Compile, IsOfTheProcessor) {
     EXPECT_NE(ending.messages.find(why), std::string::npos) << ending.messages;
   };
   refused({"predict", "model", "fine", "--executor", "compiled", "--device", "cuda"},
-          "--executor is of the processor");
+          "--executor applies to the CPU only");
   refused({"predict", "model", "fine", "--executor", "moon"}, "expected interpreter or compiled");
   refused({"compile", "model", "--explain", "--runs", "5"}, "at least 6");
 }

@@ -61,7 +61,8 @@ TEST(Convert, OverwritesNothingAndLeavesNothingBehind) {
   fs::create_directory(folder.path() / "empty");
   ending = run_hone({"convert", "empty", "-o", "other"}, folder.path());
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("empty: no weights in this folder; looked for model.safetensors"),
+  EXPECT_NE(ending.messages.find(
+                "empty: the folder contains no weights; expected one of model.safetensors"),
             std::string::npos)
       << ending.messages;
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"empty", "new"}));

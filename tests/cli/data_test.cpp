@@ -327,8 +327,8 @@ TEST(Data, ThatIsDamagedIsRefused) {
     expect_refusal({"tokenize", "tiny", "--data", data}, folder.path(), message);
   };
   refuses("cut.csv.gz", "cut.csv.gz: the gzip data is cut off at byte");
-  refuses("plain.csv.gz", "plain.csv.gz: this is no gzip file, or a damaged one");
-  refuses("twice.csv", "twice.csv: the column 'text' is there twice");
+  refuses("plain.csv.gz", "plain.csv.gz: this is not a gzip file, or it is damaged");
+  refuses("twice.csv", "twice.csv: there are two columns 'text'");
   refuses("ragged.tsv", "ragged.tsv: line 3: expected 2 fields as in the first row, got 1");
   refuses("bad.parquet", "bad.parquet: ");
   refuses("nothing.csv", "data 'nothing.csv': no such file or folder");
@@ -398,8 +398,8 @@ TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
   const TemporaryFolder folder;
   write_films(folder);
   const Ending ending = run_well({"eval", "tiny", "--data", "films.csv"}, folder.path());
-  EXPECT_NE(ending.messages.find("warning: all: the vocabulary does not know these words and cuts "
-                                 "them into "),
+  EXPECT_NE(ending.messages.find(
+                "warning: all: the vocabulary does not contain these words and cuts them into "),
             std::string::npos)
       << ending.messages;
   // The warning is printed once, not once per split.

@@ -100,7 +100,7 @@ TEST(Devices, WithoutADriverAreRefused) {
   none.file("libcuda.so.1", "no library\n");
   const DriverIn driver(none.path(), "");
   expect_failures(1, {"no GPU can be used: NVIDIA's driver: libcuda.so.1 is not installed",
-                      "leave --device out to compute on the processor"});
+                      "omit --device to run on the CPU"});
   const Json found = doctors_findings();
   EXPECT_EQ(found["gpus"], Json::array());
   EXPECT_EQ(found["gpus_missing"], "NVIDIA's driver: libcuda.so.1 is not installed");
@@ -112,14 +112,14 @@ TEST(Devices, WithoutADriverAreRefused) {
 
 TEST(Devices, WithoutAGpuAreRefused) {
   const TestGpu gpu("no_gpu");
-  expect_failures(1, {"no GPU can be used: NVIDIA's driver is there, but no GPU",
-                      "leave --device out to compute on the processor"});
+  expect_failures(
+      1, {"no GPU can be used: NVIDIA's driver finds no GPU", "omit --device to run on the CPU"});
 }
 
 TEST(Devices, WithAnOldDriverAreRefused) {
   const TestGpu gpu("old_driver");
   const std::string what = "NVIDIA's driver is too old: it is for CUDA 11.4, hone needs 12.0";
-  expect_failures(1, {what, "leave --device out to compute on the processor"});
+  expect_failures(1, {what, "omit --device to run on the CPU"});
   const Json found = doctors_findings();
   EXPECT_EQ(found["gpus"], Json::array());
   EXPECT_EQ(found["gpus_missing"], what);
@@ -128,7 +128,7 @@ TEST(Devices, WithAnOldDriverAreRefused) {
 TEST(Devices, ThatAreOldAreRefused) {
   const TestGpu gpu("old_gpu");
   const std::string what = "cuda:0 (Test GPU) has compute capability 7.0; hone's kernels need 8.0";
-  expect_failures(1, {what, "leave --device out to compute on the processor"});
+  expect_failures(1, {what, "omit --device to run on the CPU"});
   const Json found = doctors_findings();
   EXPECT_EQ(found["gpus"].size(), 1);
   EXPECT_EQ(found["gpu_peaks"], Json::object());
@@ -297,7 +297,7 @@ TEST(Devices, ShareTheTrialsOfASearch) {
     again.insert(again.end(), {"--resume", "--threads", "1", "--quiet"});
     const Ending ending = run_hone(again, folder.path());
     EXPECT_EQ(ending.code, 1) << ending.messages;
-    EXPECT_NE(ending.messages.find("another run is finished there"), std::string::npos)
+    EXPECT_NE(ending.messages.find("contains another finished run"), std::string::npos)
         << ending.messages;
   }
   const Ending joining =
@@ -366,7 +366,7 @@ TEST(Devices, SayWhatTheCompilerSaysOfAPluginsKernel) {
                                          "--train", "--plugin", plugin_file("wrong_kernel")}),
                                  workshop());
   EXPECT_EQ(ending.code, 1);
-  for (const char* fragment : {"NVRTC 13.77 does not compile wrong.cu", "as its source asks for"})
+  for (const char* fragment : {"NVRTC 13.77 cannot compile wrong.cu", "as its source asks for"})
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
 }
 
@@ -451,8 +451,7 @@ TEST(Devices, AreNamedOnTheCommandLineAlone) {
            fmt::format("--device: expected cpu, cuda or cuda:N, got {}", device));
   for (const char* precision : {"tf32", "fp16"})
     refuse({"--precision", precision},
-           fmt::format("--precision {} is of graphs on a GPU (--device cuda); the "
-                       "processor's are fp32 and bf16",
+           fmt::format("--precision {} needs --device cuda; the CPU supports fp32 and bf16",
                        precision));
   refuse({"--device", "cuda", "--precision", "int8"}, "--precision");
 }

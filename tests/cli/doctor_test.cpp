@@ -110,9 +110,9 @@ TEST(Doctor, SaysWhatIsMissingAndWhatToDo) {
   ::setenv("PATH", path.c_str(), 1);
   for (const char* problem :
        {"\nProblems:\n",
-        "- gnuplot is missing, without which there are no figures: apt-get install gnuplot-nox",
-        "- graphviz is missing, without which there is no hone draw: apt-get install graphviz",
-        "- 1000 threads on "})
+        "- gnuplot is missing, so figures are not drawn: apt-get install gnuplot-nox",
+        "- graphviz is missing, so `hone draw` does not work: apt-get install graphviz",
+        "- 1000 threads exceed the "})
     EXPECT_NE(ending.output.find(problem), std::string::npos) << problem << " in\n"
                                                               << ending.output;
   EXPECT_EQ(ending.output.find("Nothing is missing"), std::string::npos);

@@ -89,8 +89,8 @@ TEST(Embed, ShowsPeopleTheFirstNumbersAndSaysHowTheyWereMade) {
   EXPECT_NE(ending.output.find("a film"), std::string::npos) << ending.output;
   EXPECT_EQ(ending.output.find("Label"), std::string::npos) << ending.output;
   EXPECT_EQ(ending.messages,
-            "note: embeddings: hidden states of the tokens pooled by mean, then given the length "
-            "1\n");
+            "note: embeddings: hidden states of the tokens pooled by mean, then normalized "
+            "to length 1\n");
 }
 
 TEST(Embed, TakesTheEncoderOfAClassifier) {
@@ -100,7 +100,7 @@ TEST(Embed, TakesTheEncoderOfAClassifier) {
   EXPECT_EQ(said["pooling"], "mean");
   EXPECT_EQ(said["normalized"], false);
   EXPECT_EQ(embedding_of(said).size(), 128u);
-  EXPECT_NE(ending.messages.find("pooled by mean; the model has no modules.json"),
+  EXPECT_NE(ending.messages.find("pooled by mean, the default without a modules.json"),
             std::string::npos)
       << ending.messages;
 }
@@ -185,9 +185,10 @@ TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
   const Ending gated = with_data(
       {"quantize", kSentenceModel, "--format", "int(bits=8)", "--max_drop", "1", "-o", "gated"});
   EXPECT_EQ(gated.code, 1);
-  EXPECT_NE(gated.messages.find("--max_drop, --gate: " + kSentenceModel +
-                                " has no classification head, so there are no answers to judge"),
-            std::string::npos)
+  EXPECT_NE(
+      gated.messages.find("--max_drop, --gate: " + kSentenceModel +
+                          " has no classification head, so there are no predictions to evaluate"),
+      std::string::npos)
       << gated.messages;
   const Ending quantized =
       with_data({"quantize", kSentenceModel, "--format", "int(bits=8)", "-o", "small"});
@@ -233,10 +234,11 @@ TEST(Embed, RefusesFieldsOfTheOtherQuestion) {
   };
   const std::string of_label = refusal({"--fields", "embedding"}),
                     of_embedding = refusal({"--embed", "--fields", "id,logits"});
-  EXPECT_NE(of_label.find("--fields: the embedding is there with --embed"), std::string::npos)
+  EXPECT_NE(of_label.find("--fields: it is available with --embed only"), std::string::npos)
       << of_label;
-  EXPECT_NE(of_embedding.find("--fields: with --embed there are no labels, and nothing about them"),
-            std::string::npos)
+  EXPECT_NE(
+      of_embedding.find("--fields: it is not available with --embed, which predicts no labels"),
+      std::string::npos)
       << of_embedding;
 }
 
@@ -250,8 +252,7 @@ TEST(Embed, RefusesModulesThatItDoesNotCompute) {
   EXPECT_EQ(ending.code, 1);
   EXPECT_NE(ending.messages.find("model/modules.json: the modules are "), std::string::npos)
       << ending.messages;
-  EXPECT_NE(ending.messages.find("embeddings are computed of a Transformer, a Pooling and"),
-            std::string::npos)
+  EXPECT_NE(ending.messages.find("embeddings need a Transformer, a Pooling and"), std::string::npos)
       << ending.messages;
 }
 

@@ -283,7 +283,7 @@ TEST_F(Refusal, OfAQuantizedModelToBeQuantizedAgain) {
   const Ending again = run_hone(
       {"quantize", "quantized", job[0], job[1], job[2], job[3], job[4], "again"}, folder.path());
   EXPECT_EQ(again.code, kUserError);
-  EXPECT_NE(again.messages.find("query: its input is quantized already"), std::string::npos)
+  EXPECT_NE(again.messages.find("query: its input is already quantized"), std::string::npos)
       << again.messages;
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"quantized"});
 }

@@ -75,7 +75,7 @@ TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending =
       run_well({"eval", "model", "--data", "reviews.csv", "--split", "all"}, workshop());
   for (const char* figure : {"Accuracy", "Loss", "macro mean", "weighted mean", "AUC of good",
-                             "Arithmetic", "Precision", "taken for bad"})
+                             "Arithmetic", "Precision", "predicted as bad"})
     EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
   EXPECT_TRUE(ending.output.starts_with("Accuracy ")) << ending.output;
   EXPECT_NE(ending.output.find(" on all, n = 40, 36 of them trained on; "), std::string::npos)
@@ -99,7 +99,7 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
   write_safetensors(weights, tensors, {{"format", "pt"}});
   const std::string data = workshop() / "reviews.csv";
   const std::string warning =
-      "the model predicts one class only, 'good': right for 20 of 40 examples";
+      "the model predicts one class only, 'good': correct for 20 of 40 examples";
   const Ending ending =
       run_well({"eval", "model", "--data", data, "--split", "all", "--json"}, folder.path());
   EXPECT_NE(ending.messages.find("warning: " + warning), std::string::npos) << ending.messages;
@@ -132,7 +132,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   for (const std::string& part : {fmt::format(">Accuracy {:.1f}% (95% CI ", 100 * accuracy),
                                   std::string(" on all, n = 40, 36 of them trained on; always "),
                                   std::string("none; nothing is random"),
-                                  std::string("taken for good"), std::string("<dd>fp32</dd>")})
+                                  std::string("predicted as good"), std::string("<dd>fp32</dd>")})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   const Ending again = run_hone(command, workshop());
   EXPECT_EQ(again.code, 1);

@@ -89,7 +89,7 @@ TEST(Formats, ShowsGroupsWithTheirScalesAndZeroPoints) {
 
 TEST(Formats, SpellsNumbersOut) {
   const Json spelled = formats({"minifloat_ieee(width=8,exponent_width=4)", "0.3", "-0.3", "1e9"});
-  EXPECT_EQ(spelled["sharing"], "each by itself");
+  EXPECT_EQ(spelled["sharing"], "independently of each other");
   const Json& rows = spelled["numbers"];
   ASSERT_EQ(rows.size(), 3);
   EXPECT_EQ(rows[0]["becomes"], 0.3125);
@@ -153,7 +153,7 @@ TEST(Formats, ListsWhatRoundingGivesAndNoMore) {
   EXPECT_EQ(format["lowest"], -1.984375);
   EXPECT_EQ(format["unwritten_values"], Json::array({-2}));
   const std::string shown = run_well({"formats", "mxint(bits=8)"}, workshop()).output;
-  EXPECT_NE(shown.find("how many       255\nnever given    -2, for which there are codes\n"),
+  EXPECT_NE(shown.find("count          255\nnever written  -2, although they have codes\n"),
             std::string::npos)
       << shown;
 }
@@ -169,7 +169,7 @@ TEST(Formats, RefusesFlagsThatWouldDoNothing) {
   refuse("--compare MODEL is the command `hone compare-formats MODEL`", {"--compare", "tiny"});
   refuse("--suggest MODEL is the command `hone suggest MODEL --format FORMAT`",
          {"bf16", "--suggest", "tiny"});
-  refuse("numbers are spelled out on their own", {"bf16", "0.3", "--input", "file"});
+  refuse("numbers are quantized on their own", {"bf16", "0.3", "--input", "file"});
   expect_refusal(1, "'1e99' is no number a float can hold", {"bf16", "1e99"}, folder.path());
 }
 
@@ -310,7 +310,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   const auto expect_shown = [](const std::string& text, const std::string& part) {
     for (const std::string& label : {std::string("fp32, "), "integer(width=24,frac=14), " + part})
       EXPECT_NE(text.find(label), std::string::npos) << text;
-    EXPECT_NE(text.find("taken for"), std::string::npos) << text;
+    EXPECT_NE(text.find("predicted as"), std::string::npos) << text;
     EXPECT_NE(text.find("Recall"), std::string::npos) << text;
   };
   std::vector<std::string> with_report = words;
@@ -323,7 +323,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
       std::string::npos)
       << ending.messages;
   EXPECT_NE(ending.messages.find(
-                "note: what is chosen is measured once on test, n = 500, untrained weights: "),
+                "note: the chosen one is evaluated once on test, n = 500, untrained weights: "),
             std::string::npos)
       << ending.messages;
   expect_shown(read_page(folder.path() / "report/report.html"),

@@ -123,7 +123,7 @@ TEST_F(Images, AreClassifiedByName) {
 
 TEST_F(Images, ThatCannotBeReadAreNamed) {
   write_file(folder() / "broken.png", "\x89PNG and no more");
-  expect_refusal("broken.png: no PNG that can be read", {"predict", "learnt", "broken.png"});
+  expect_refusal("broken.png: cannot read the PNG", {"predict", "learnt", "broken.png"});
   expect_refusal("a fine film", {"predict", "learnt", "a fine film"});
   expect_refusal("none.png", {"predict", "learnt", "none.png"});
 }
@@ -174,7 +174,7 @@ TEST_F(Images, ArePrunedWeightByWeight) {
       {"prune", "learnt", "--sparsity", "0.5", "--data", "pictures", "-o", "pruned"}, folder());
   EXPECT_EQ(pruned["split"], "validation");
   expect_refusal(
-      "there are no neurons in the graph that could go",
+      "the graph has no neurons that can be removed",
       {"prune", "learnt", "--structure", "neurons", "--data", "pictures", "-o", "narrow"});
 }
 
@@ -206,14 +206,14 @@ TEST_F(Images, AreTimed) {
       run_well({"bench", "learnt", "--batch_size", "2", "--pitfalls", "--iterations", "6"},
                folder())
           .output;
-  EXPECT_NE(mistakes.find("not run: batch norms by running statistics"), std::string::npos)
+  EXPECT_NE(mistakes.find("not run: batch norms that use running statistics"), std::string::npos)
       << mistakes;
-  expect_refusal("--tokens applies to texts, and the model reads images",
+  expect_refusal("--tokens applies to texts, but the model reads images",
                  {"bench", "learnt", "--tokens", "128"});
 }
 
 TEST_F(Images, AreNotWhatModelsOfTextsRead) {
-  expect_refusal(".png: it is an image, and the model (bert) reads texts",
+  expect_refusal(".png: it is an image, but the model (bert) reads texts",
                  {"train", "tiny", "--data", "pictures", "--max_steps", "1", "-o", "of-names"});
   EXPECT_FALSE(fs::exists(folder() / "of-names"));
 }

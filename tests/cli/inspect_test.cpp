@@ -104,7 +104,7 @@ TEST(Inspect, TellsWhichPassesMadeTheGraph) {
   const Json facts = run_json({"inspect", out}, workshop());
   EXPECT_EQ(facts["history"], Json::array());
   EXPECT_EQ(facts["history_complete"], false);
-  EXPECT_NE(run_well({"inspect", out, "--no_graph"}, workshop()).output.find("kept no history"),
+  EXPECT_NE(run_well({"inspect", out, "--no_graph"}, workshop()).output.find("stored no history"),
             std::string::npos);
 }
 
@@ -159,13 +159,13 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
   EXPECT_TRUE(run_json({"inspect", packed}, workshop())["verified_files"].is_null());
   const Ending damaged = run_hone({"inspect", packed, "--verify"}, workshop());
   EXPECT_EQ(damaged.code, 1);
-  EXPECT_NE(damaged.messages.find("files are not as they were written: parameters.safetensors has "
-                                  "other bytes; copy the folder again"),
+  EXPECT_NE(damaged.messages.find("files differ from their record: parameters.safetensors has "
+                                  "other bytes; restore the folder"),
             std::string::npos)
       << damaged.messages;
   const Ending fresh = run_hone({"inspect", "tiny", "--verify"}, workshop());
   EXPECT_EQ(fresh.code, 1);
-  EXPECT_NE(fresh.messages.find("tiny has no record of finished work"), std::string::npos)
+  EXPECT_NE(fresh.messages.find("tiny has no record of its files"), std::string::npos)
       << fresh.messages;
 }
 

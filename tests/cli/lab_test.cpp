@@ -188,7 +188,7 @@ TEST_F(PipelineLab, SaysWhatItWillTakeBeforeItBegins) {
       std::regex(
           "12 stages; about [0-9]+:[0-9]{2}[^]*1 of 12: trained_model; about [0-9]+:[0-9]{2}")))
       << first;
-  EXPECT_NE(first.find("of memory beside the data ("), std::string::npos) << first;
+  EXPECT_NE(first.find("of memory in addition to the data ("), std::string::npos) << first;
   const std::string second = run_well({"lab", "0.1", "-o", "again"}, folder.path()).messages;
   EXPECT_EQ(second.find("stages; about"), std::string::npos) << second;
 }

@@ -199,8 +199,8 @@ TEST_F(Lora, SaysWhenItIsPutOnAnotherBase) {
            folder());
   const Words words = {"eval", "another", "--adapter", "adapter", "--data", "reviews.csv"};
   const std::string warning =
-      "adapter was trained on other weights than those of another: what both are together was "
-      "never trained";
+      "adapter was trained with other weights than those of another: their "
+      "combination was never trained";
   EXPECT_NE(run_well(words, folder()).messages.find(warning), std::string::npos);
   EXPECT_EQ(run_well({"eval", "model", "--adapter", "adapter", "--data", "reviews.csv"}, folder())
                 .messages.find("other weights"),
@@ -261,9 +261,8 @@ TEST_F(Lora, SaysWhatCannotBe) {
     words.insert(words.end(), data.begin(), data.end());
     return words;
   };
-  expect_refusal(
-      "--lora: tiny has fresh weights, and adapters need a base that is trained and kept",
-      with({"train", "tiny", "--lora", "r=2"}));
+  expect_refusal("--lora: tiny has fresh weights, and adapters need a trained base model",
+                 with({"train", "tiny", "--lora", "r=2"}));
   expect_refusal("has no option 'rank'", with({"train", "model", "--lora", "rank=2"}));
   expect_refusal("no linear layer matches 'dense2' of target",
                  with({"train", "model", "--lora", "target=dense2"}));
@@ -364,8 +363,9 @@ TEST_F(Lora, IsComparedWithItsBase) {
             "other_weights"},
            folder());
   expect_refusal(
-      "adapter was trained on other weights than those of other_weights: what both are "
-      "together was never trained; give it the base that it was trained on",
+      "adapter was trained with other weights than those of other_weights: their "
+      "combination was never trained; use the base model that the adapter was "
+      "trained on",
       {"compare", "model", "other_weights", "--adapter_b", "adapter", "--data", "reviews.csv"});
 }
 

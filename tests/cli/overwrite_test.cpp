@@ -100,51 +100,51 @@ TEST_F(Overwrite, NamesAMissingInputBeforeAFolderOfHone) {
 }
 
 TEST_F(Overwrite, RefusesWhatItReads) {
-  expect_refusal("model: is the model model, which this command reads",
+  expect_refusal("model is the model model, which this command reads",
                  joined(kTrain, {"-o", "model"}));
-  expect_refusal("model/inside: lies in the model model", joined(kTrain, {"-o", "model/inside"}));
-  expect_refusal("reviews.csv: is the data reviews.csv", joined(kTrain, {"-o", "reviews.csv"}));
+  expect_refusal("model/inside is inside the model model", joined(kTrain, {"-o", "model/inside"}));
+  expect_refusal("reviews.csv is the data reviews.csv", joined(kTrain, {"-o", "reviews.csv"}));
   const Words trained = {"train", "tiny", "--max_steps", "2"};
-  expect_refusal("data: is the data data", joined(trained, {"--data", "data", "-o", "data/"}));
-  expect_refusal("data: is the data data",
+  expect_refusal("data is the data data", joined(trained, {"--data", "data", "-o", "data/"}));
+  expect_refusal("data is the data data",
                  joined(trained, {"--data", "data", "-o", "model/../data"}));
-  expect_refusal("data: holds the data data/train.csv",
+  expect_refusal("data contains the data data/train.csv",
                  joined(trained, {"--data", "data/train.csv", "-o", "data"}));
-  expect_refusal("data: holds the data data/tr*.csv",
+  expect_refusal("data contains the data data/tr*.csv",
                  joined(trained, {"--data", "data/tr*.csv", "-o", "data"}));
-  expect_refusal("data/out: lies in the data data",
+  expect_refusal("data/out is inside the data data",
                  joined(trained, {"--data", "data", "-o", "data/out"}));
   // The temporary folder is protected, too.
   fs::copy(at("model"), at("new.partial"), fs::copy_options::recursive);
-  expect_refusal("new.partial: is the model new.partial",
+  expect_refusal("new.partial is the model new.partial",
                  {"train", "new.partial", "--data", "reviews.csv", "-o", "new"});
   // A folder written by hone that contains a recipe, a plugin and a link to the data.
   write_file(at("model/recipe.toml"), "default = \"bf16\"\n");
-  expect_refusal("model: holds the file model/recipe.toml",
+  expect_refusal("model contains the file model/recipe.toml",
                  {"quantize", "data", "--recipe", "model/recipe.toml", "--data", "reviews.csv",
                   "-o", "model"});
-  expect_refusal("model: holds the file model/config.json",
+  expect_refusal("model contains the file model/config.json",
                  {"eval", "tiny", "--plugin", "model/config.json", "--data", "synth:lookup?n=9",
                   "-o", "model"});
   fs::create_directory(at("linked"));
   fs::rename(at("data/train.csv"), at("model/train.csv"));
   fs::create_symlink(at("model/train.csv"), at("linked/train.csv"));
-  expect_refusal("model: holds the data linked",
+  expect_refusal("model contains the data linked",
                  joined(trained, {"--data", "linked", "-o", "model"}));
 }
 
 TEST_F(Overwrite, RefusesTheRunsItReads) {
   run_well(joined(kTrain, {"-o", "run"}), folder());
-  expect_refusal("run: is the run run", {"runs", "run", "model", "--html", "run"});
-  expect_refusal("run: is the run run", {"runs", "ru?", "--html", "run/"});
-  expect_refusal("run/report.html: lies in the run run",
+  expect_refusal("run is the run run", {"runs", "run", "model", "--html", "run"});
+  expect_refusal("run is the run run", {"runs", "ru?", "--html", "run/"});
+  expect_refusal("run/report.html is inside the run run",
                  {"runs", "run", "--html", "run/report.html"});
-  expect_refusal("run: is the run ./run", {"runs", ".", "--html", "run"});
+  expect_refusal("run is the run ./run", {"runs", ".", "--html", "run"});
 }
 
 // The pattern would include the output in the next run.
 TEST_F(Overwrite, RefusesNamesThatTheDataStandFor) {
-  expect_refusal("data/tr-said.csv: would be one of the data data/tr*.csv from now on",
+  expect_refusal("data/tr-said.csv matches data/tr*.csv, the data that this command reads",
                  {"predict", "model", "--data", "data/tr*.csv", "-o", "data/tr-said.csv"});
 }
 
@@ -156,9 +156,10 @@ TEST_F(Overwrite, KnowsAModelOfTheHubByItsPlaceInTheCache) {
   write_file(at("cache/models--me--mine/refs/main"), "abc");
   ::setenv("HF_HUB_CACHE", at("cache").c_str(), 1);
   const Words words = {"train", "me/mine", "--data", "reviews.csv", "--max_steps", "1", "-o"};
-  expect_refusal("abc: is the model me/mine", joined(words, {snapshot_folder.string()}));
-  expect_refusal("cache: holds the model me/mine", joined(words, {"cache"}));
-  expect_refusal("lies in the model me/mine", joined(words, {(snapshot_folder / "new").string()}));
+  expect_refusal("abc is the model me/mine", joined(words, {snapshot_folder.string()}));
+  expect_refusal("cache contains the model me/mine", joined(words, {"cache"}));
+  expect_refusal("is inside the model me/mine",
+                 joined(words, {(snapshot_folder / "new").string()}));
   ::unsetenv("HF_HUB_CACHE");
 }
 
@@ -192,7 +193,7 @@ TEST_F(Overwrite, ReplacesItsOwnFolderAndLosesNothingOfOthers) {
   for (const char* sentence :
        {"note: new/config.json: was changed since this program wrote it; kept as "
         "new/config.json.kept",
-        "note: new/thesis.tex: is not of this program's making; kept as new/thesis.tex"})
+        "note: new/thesis.tex: was not written by this program; kept as new/thesis.tex"})
     EXPECT_NE(ending.messages.find(sentence), std::string::npos) << ending.messages;
   EXPECT_EQ(entries(folder()), (Words{"data", "model", "new", "reviews.csv"}));
 }
@@ -276,7 +277,7 @@ TEST_F(Overwrite, OfOneFolderIsDoneByOneProcess) {
     message = run_hone(joined(words, {"--overwrite"}), folder()).messages;
     return true;
   });
-  EXPECT_NE(message.find("new.partial: another process works there"), std::string::npos) << message;
+  EXPECT_NE(message.find("new.partial: another process is using it"), std::string::npos) << message;
 }
 
 TEST_F(Overwrite, OfFilesIsAskedFor) {
@@ -291,10 +292,10 @@ TEST_F(Overwrite, OfFilesIsAskedFor) {
   run_well(joined(draw, {"--overwrite"}), folder());
   EXPECT_NE(read_file(at("graph.dot")), "mine");
   // Inputs are never overwritten, even with --overwrite.
-  expect_refusal("model/model.safetensors: is the file model/model.safetensors",
+  expect_refusal("model/model.safetensors is the file model/model.safetensors",
                  {"formats", "bf16", "--input", "model/model.safetensors", "-o",
                   "model/../model/model.safetensors"});
-  expect_refusal("model/graph.dot: lies in the model model",
+  expect_refusal("model/graph.dot is inside the model model",
                  {"draw", "model", "-o", "model/graph.dot"});
 }
 

@@ -144,7 +144,7 @@ TEST(Pack, UnpackingSaysWhatItWroteAndWhoCanLoadIt) {
                             "The numbers here are those of the model before unpacking.\n",
                             "- It is not smaller or faster yet: "});
   EXPECT_EQ(card("dense").find("weights are packed"), std::string::npos) << card("dense");
-  EXPECT_EQ(card("dense").find("## What it takes"), std::string::npos)
+  EXPECT_EQ(card("dense").find("## Size and latency"), std::string::npos)
       << "that is the packed one's";
   // Name and passes come from the config.json of the copy.
   EXPECT_TRUE(card("dense").find("\n# dense\n") != std::string::npos) << card("dense");

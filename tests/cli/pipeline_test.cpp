@@ -281,8 +281,9 @@ TEST_F(PipelineTest, DoesNothingTwice) {
   // Only the changed stage and those that depend on it run again.
   const Ending other = run({"chain.toml", "--set", "steps=13", "-o", "out", "--resume"});
   EXPECT_EQ(other.code, 1);
-  EXPECT_NE(other.messages.find("a pipeline with other stages, settings or inputs is finished"),
-            std::string::npos)
+  EXPECT_NE(
+      other.messages.find("contains a finished pipeline with other stages, settings or inputs"),
+      std::string::npos)
       << other.messages;
   std::string text = kChain;
   text.replace(text.find("sparsity = 0.5"), 14, "sparsity = 0.4");
@@ -557,7 +558,7 @@ TEST_F(PipelineTest, AnInterruptedOneGoesOnAtItsStageAndStep) {
       run_hone_until(first, folder.path(), SIGTERM, [&] { return fs::exists(checkpoint); });
   if (ending.code == 0) GTEST_SKIP() << "it was faster";
   ASSERT_EQ(ending.code, 143) << ending.messages;
-  EXPECT_NE(ending.messages.find("To go on:\n  hone run chain.toml"), std::string::npos)
+  EXPECT_NE(ending.messages.find("To resume:\n  hone run chain.toml"), std::string::npos)
       << ending.messages;
   const Ending refused = run(into("out"));
   EXPECT_EQ(refused.code, 1);
@@ -655,8 +656,7 @@ data = "empty.csv"
   const std::size_t at = ending.messages.find("error: other.toml, line 7: stage broken: ");
   ASSERT_NE(at, std::string::npos) << ending.messages;
   EXPECT_EQ(ending.messages.find("error: ", at + 1), std::string::npos) << ending.messages;
-  EXPECT_NE(ending.messages.find("to go on from there, --resume"), std::string::npos)
-      << ending.messages;
+  EXPECT_NE(ending.messages.find("continue with --resume"), std::string::npos) << ending.messages;
   EXPECT_TRUE(fs::exists(folder.path() / "other.partial/full/model.safetensors"));
   std::string mended = text;
   mended.replace(mended.find("empty.csv"), 9, "synth:lookup?n=300&test=60");
@@ -682,7 +682,7 @@ fails = "FAILS"
   };
   const Ending other = run_file(with("too heavy"));
   EXPECT_EQ(other.code, 1);
-  EXPECT_NE(other.messages.find("was to fail with 'too heavy', and failed with: "),
+  EXPECT_NE(other.messages.find("was expected to fail with 'too heavy', but failed with: "),
             std::string::npos)
       << other.messages;
   const Ending right = run_file(with("validation"), {"--overwrite"});
@@ -693,7 +693,8 @@ fails = "FAILS"
   fine.erase(fine.find("split = \"validation\"\n"), 21);
   const Ending did = run_file(fine, {"--overwrite"});
   EXPECT_EQ(did.code, 1);
-  EXPECT_NE(did.messages.find("was to fail with 'validation', and did not"), std::string::npos)
+  EXPECT_NE(did.messages.find("was expected to fail with 'validation', but succeeded"),
+            std::string::npos)
       << did.messages;
 }
 
@@ -782,7 +783,7 @@ TEST_F(PipelineTest, AStoreThatCannotBeWrittenIsAWarning) {
   folder.file("cache/hone/stages", "in the way");
   const Ending ending = run_file(kSeen);
   EXPECT_EQ(ending.code, 0);
-  EXPECT_NE(ending.messages.find("stage seen is not kept in the store: "), std::string::npos)
+  EXPECT_NE(ending.messages.find("stage seen is not cached: "), std::string::npos)
       << ending.messages;
 }
 

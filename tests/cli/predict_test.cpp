@@ -474,12 +474,12 @@ TEST(Predict, WritesFilesWholeAndOverNoOther) {
   EXPECT_TRUE(read_file(folder.path() / "said.csv").starts_with("label,id\n"));
   ending = predict({"-o", "texts.txt", "--overwrite"});
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("texts.txt: is the data texts.txt, which this command reads"),
+  EXPECT_NE(ending.messages.find("texts.txt is the data texts.txt, which this command reads"),
             std::string::npos)
       << ending.messages;
   ending = predict({"-o", "said.csv/said.csv"});
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("said.csv/said.csv: cannot write there: said.csv is no folder"),
+  EXPECT_NE(ending.messages.find("said.csv/said.csv: cannot write there: said.csv is not a folder"),
             std::string::npos)
       << ending.messages;
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"said.csv", "texts.txt"}));
@@ -504,7 +504,7 @@ TEST(Predict, RefusesWhatItCannotTell) {
           {"--data", "texts.csv", "--json", "--fields", "gold"});
   refuses(1, "--fields: all texts come from one file",
           {"--data", "texts.csv", "--json", "--fields", "file"});
-  refuses(2, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
+  refuses(2, "--fields: id is listed twice", {"a film", "--json", "--fields", "id,text,id"});
   refuses(2, "--fields selects fields of --json and --output FILE; add one of them",
           {"a film", "--fields", "id"});
   refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",

@@ -77,7 +77,7 @@ TEST_F(Resume, AfterCtrlCGivesTheSameBits) {
   EXPECT_EQ(ending.output, "");
   for (const char* fragment :
        {"stopping after this step", "interrupted after step ", "stopped.partial/checkpoint-",
-        "To go on:\n  hone train tiny --data 'synth:lookup?n=300&test=60' ", " --resume\n"})
+        "To resume:\n  hone train tiny --data 'synth:lookup?n=300&test=60' ", " --resume\n"})
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << fragment << ending.messages;
   EXPECT_FALSE(fs::exists(folder() / "stopped"));
   run_well(training({"-o", "stopped", "--resume"}), folder());
@@ -110,7 +110,7 @@ TEST_F(Resume, OfARunThatWasInterruptedIsNeverAnAccident) {
                  [&] { return fs::exists(folder() / "left.partial/checkpoint-3"); });
   const Ending again = run_hone(training({"-o", "left"}), folder());
   EXPECT_EQ(again.code, 1);
-  EXPECT_NE(again.messages.find("go on with --resume, or start again with --overwrite"),
+  EXPECT_NE(again.messages.find("continue it with --resume, or start again with --overwrite"),
             std::string::npos)
       << again.messages;
   EXPECT_TRUE(fs::exists(folder() / "left.partial/checkpoint-3"));
@@ -131,7 +131,7 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
   // A run with other options is refused.
   const Ending other = run_hone(training({"-o", "queued", "--resume", "--seed", "7"}), folder());
   EXPECT_EQ(other.code, 1);
-  EXPECT_NE(other.messages.find("queued: another run is finished there:\n  --seed: 42 then, 7 now"),
+  EXPECT_NE(other.messages.find("queued: contains another finished run:\n  --seed: 42 then, 7 now"),
             std::string::npos)
       << other.messages;
   run_well(training({"-o", "queued", "--resume", "--seed", "7", "--overwrite"}), folder());
@@ -148,7 +148,7 @@ TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
        {"diverged.partial: train: training diverged at step 3: loss nan, gradient norm nan; try a "
         "lower --lr than 1e+37\n",
         "The last checkpoint, of step 1, is diverged.partial/checkpoint-1: a model",
-        "--resume would go on from what stands there and end the same way; start again with other"})
+        "--resume would continue from there and fail in the same way; start again with other"})
     EXPECT_NE(first.messages.find(fragment), std::string::npos) << fragment << first.messages;
   const std::vector<std::string> before = entries(folder() / "diverged.partial");
   EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json", kWrittenFiles}));
@@ -234,8 +234,8 @@ TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
     EXPECT_EQ(ending.code, report ? 2 : 1);
     EXPECT_NE(ending.messages.find(
                   report ? fmt::format("of-{}: holds a model made by `hone {}`", maker, maker)
-                         : fmt::format("of-{}: was left by `hone {}`, and `hone {}` has nothing to "
-                                       "resume there\nGive another output folder, or --overwrite",
+                         : fmt::format("of-{}: was made by `hone {}`, so `hone {}` cannot resume "
+                                       "it\nGive another output folder, or --overwrite",
                                        maker, maker, job[0])),
               std::string::npos)
         << ending.messages;
@@ -253,8 +253,8 @@ TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
        "synth:lookup?n=300&test=60", "--max_steps", "2", "--resume", "-o", "stopped-training"},
       folder());
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("stopped-training.partial: was left by `hone train`, and `hone "
-                                 "quantize` has nothing to resume there"),
+  EXPECT_NE(ending.messages.find("stopped-training.partial: was made by `hone train`, so `hone "
+                                 "quantize` cannot resume it"),
             std::string::npos)
       << ending.messages;
   // Mistakes in the command are reported before conflicts with the output folder.
@@ -378,7 +378,7 @@ TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
     return fs::exists(partial / "trainings/qat-6.3/checkpoint-2");
   });
   EXPECT_EQ(killed.code, 130) << killed.messages;
-  EXPECT_NE(killed.messages.find("To go on:\n  hone widths whole "), std::string::npos)
+  EXPECT_NE(killed.messages.find("To resume:\n  hone widths whole "), std::string::npos)
       << killed.messages;
   const Ending resumed = run_well(study("study", {"--resume"}), folder());
   EXPECT_EQ(without_times(parse_json(resumed.output, "resumed")),
@@ -409,7 +409,7 @@ TEST_F(Resume, OfALabGoesOnBehindItsLastStage) {
   const fs::path stage = folder() / "lab.partial/stages/decode.json";
   const Ending ending = run_hone_until(line, folder(), SIGINT, [&] { return fs::exists(stage); });
   ASSERT_EQ(ending.code, 130) << ending.messages;
-  EXPECT_NE(ending.messages.find("To go on:\n  hone lab 4.3 --model whole "), std::string::npos)
+  EXPECT_NE(ending.messages.find("To resume:\n  hone lab 4.3 --model whole "), std::string::npos)
       << ending.messages;
   EXPECT_FALSE(fs::exists(folder() / "lab"));
   const Json times = read_json(stage)["found"]["times"];

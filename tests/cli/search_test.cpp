@@ -176,7 +176,7 @@ TEST_F(SearchCommand, TakesItsSpaceAsTextToo) {
   words.back() = "bad";
   EXPECT_NE(refusal(words).find("--space, line 2: unknown key 'format'"), std::string::npos);
   EXPECT_NE(refusal({"search", "model", "--data", "reviews.csv", "-o", "bad"}, 2)
-                .find("give what is searched by --recipe FILE or by --space TEXT"),
+                .find("give the search space by --recipe FILE or by --space TEXT"),
             std::string::npos);
 }
 
@@ -369,7 +369,7 @@ TEST_F(SearchCommand, GoesOnWithAStudyThatWasKilled) {
   EXPECT_GE(read_json(folder() / "out/results.json")["trials"]["complete"], 29);
   again[2] = "--recipe";
   write("rates.toml", read_file(folder() / "rates.toml") + "\n");
-  EXPECT_NE(refusal(again).find("another run is finished there"), std::string::npos);
+  EXPECT_NE(refusal(again).find("contains another finished run"), std::string::npos);
 }
 
 TEST_F(SearchCommand, GoesOnToMoreTrialsThanItWasBegunWith) {
@@ -397,17 +397,16 @@ TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
     return search("bits.toml", more);
   };
   run_well(with({"-o", "one"}), folder());
-  EXPECT_NE(refusal(with({"-o", "two"})).find("study 'search' is there already"),
-            std::string::npos);
+  EXPECT_NE(refusal(with({"-o", "two"})).find("study 'search' exists already"), std::string::npos);
   run_well(with({"--study", "other", "-o", "two"}), folder());
-  EXPECT_NE(refusal(with({"--seed", "7", "--join"})).find("study 'search' is another search:"),
+  EXPECT_NE(refusal(with({"--seed", "7", "--join"})).find("study 'search' has other settings:"),
             std::string::npos);
   EXPECT_NE(refusal(with({"--study", "third", "--join"})).find("has no study 'third' to join"),
             std::string::npos);
-  EXPECT_NE(refusal(with({"--join"})).find("runs one trial at a time, so there is nothing to do"),
+  EXPECT_NE(refusal(with({"--join"})).find("runs one trial at a time, so no process can join it"),
             std::string::npos);
   EXPECT_NE(refusal(with({"--workers", "2", "--concurrency", "1", "-o", "two"}), 2)
-                .find("a --concurrency of 1 leaves some of 2 workers without work"),
+                .find("--concurrency 1 is below --workers 2"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder() / "one/study.db"));
 }
@@ -626,20 +625,20 @@ TEST_F(SearchCommand, SaysWhatCannotBeAllocated) {
       {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'average_bits <= 5'",
        "no choice of these options meets it"},
       {head + "[allocation]\noptions = ['bf16', 'none']\nbudget = 'latency_ms <= 5'",
-       "times are other ones in every trial"},
+       "latencies vary between trials"},
       {head + "[allocation]\noptions = ['bf16', 'none']",
-       "[allocation] bounds nothing; give budget = "},
+       "[allocation] has no budget; give budget = "},
       {head + "[allocation]\noptions = ['bf16']\nbudget = 'average_bits <= 5'",
-       "leaves nothing to choose"},
+       "is the only option"},
       {"[allocation]\noptions = ['bf16', 'none']\nbudget = 'average_bits <= 20'\n"
        "[[precision]]\nformats = ['bf16', 'none']",
        "[allocation] and [[precision]] both choose formats"},
       {"[pruning]\nsparsity = 0.5\n[[precision]]\nformats = ['bf16', 'none']\n"
        "sparsities = [0, 0.5]",
-       "both choose what goes"},
+       "both choose what to prune"},
       {head + "[[first]]\n'training.max_stepz' = 1", "no parameter is called 'training.max_stepz'"},
-      {head + "[[first]]\n'training.max_steps' = 7", "7 is none of its values"},
-      {"[[precision]]\nformats = ['int(bits=8)', 'int(bits=[4,8])']", "int stands twice"},
+      {head + "[[first]]\n'training.max_steps' = 7", "7 is not one of its values"},
+      {"[[precision]]\nformats = ['int(bits=8)', 'int(bits=[4,8])']", "int is listed twice"},
   };
   for (const auto& [recipe, fragment] : cases) {
     const std::string message = refusal_of(recipe);
@@ -652,11 +651,11 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
       {"[architecture]\nnum_layers = [1, 2]\n[training]\nmax_steps = 1",
        "bad.toml, line 2: [architecture]: the config.json of BERT has no key 'num_layers', so it "
        "would change nothing"},
-      {"[architecture]\nnum_hidden_layers = [1, 2]", "give a section [training]"},
+      {"[architecture]\nnum_hidden_layers = [1, 2]", "add a section [training]"},
       {"maximize = 'accurcy'\n[[precision]]\nformats = ['bf16', 'none']",
        "no metric is called 'accurcy'"},
-      {"[lora]\nr = [1, 2]", "[lora] without [training]"},
-      {"[[precision]]\nlayers = 'nothing'\nformats = ['bf16', 'none']", "names no linear"},
+      {"[lora]\nr = [1, 2]", "[lora] needs [training]"},
+      {"[[precision]]\nlayers = 'nothing'\nformats = ['bf16', 'none']", "matches no linear"},
   };
   for (const auto& [recipe, fragment] : cases) {
     const std::string message = refusal_of(recipe);
@@ -672,7 +671,7 @@ TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
                        {"--pruner", "median"})
                 .find("packed_bytes of the objective is known only when a trial has ended"),
             std::string::npos);
-  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join works on a study"),
+  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join needs --storage"),
             std::string::npos);
 }
 

@@ -350,16 +350,15 @@ TEST_F(ShrinkCommand, SaysWhatCannotBe) {
       "expected a time such as 90s, 30m or 2h");
   has(message(shrink({"--goal", "speed", "-o", "out"}), 2), "speed");
   has(message(shrink({"--only", "magic", "-o", "out"}), 2), "--only");
-  has(message(shrink({"--only", "trim", "-o", "out"}), 2),
-      "nothing that can be tried step by step");
+  has(message(shrink({"--only", "trim", "-o", "out"}), 2), "gives no candidates");
   has(message(shrink({"--only", "allocate,prune", "-o", "out"}), 2), "give quantize as well");
   has(message(shrink({"--freeze", "nothing.*", "-o", "out"}), 1),
-      "'nothing.*' names no linear layer and no table");
+      "'nothing.*' matches no linear layer and no table");
   has(message(shrink({"--freeze", "*", "--recipe", "space.toml", "-o", "out"}), 2),
-      "--recipe says all that may be tried");
+      "--recipe defines the whole search space");
   Words fresh = shrink({"-o", "out"});
   fresh[1] = "tiny";
-  has(message(fresh, 1), "tiny: fresh weights have learned nothing");
+  has(message(fresh, 1), "tiny: the weights are fresh, so there is no accuracy to keep");
 }
 
 // Writes two folders: one for transformers, on which the verdict is based, and the packed one.

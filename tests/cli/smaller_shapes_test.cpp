@@ -61,13 +61,13 @@ TEST(SmallerShapes, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
             0.4 * trimmed["size_before"]["memory_bytes"].get<double>());
   expect_refusal("its weights are packed", {"trim", "packed", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
-  expect_refusal("special ones and single characters, by which every word can be spelled; got 3",
+  expect_refusal("(special ones, and single characters that can spell every word), got 3",
                  {"trim", kModel, "--keep_tokens", "3", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
   expect_refusal("all ",
                  {"trim", "trimmed", "--data", kReviewsFile, "--max_drop", "100", "-o", "none"},
                  folder.path());
-  expect_refusal("`hone trim` removes tokens and their rows together",
+  expect_refusal("use `hone trim`, which removes tokens with their rows",
                  {"pass", kModel, "trim_vocabulary", "rows=10", "-o", "none"}, folder.path());
 }
 
@@ -90,9 +90,8 @@ TEST(SmallerShapes, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   for (const char* fragment :
        {"library_name: hone\n", "- Kept: 2 of 4 heads, 512 of 1,024 neurons.\n",
         "× smaller). Weights: ", "Latency per example at batch size ",
-        "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 head of 64 "
-        "instead "
-        "of 2, and the config of transformers has no key for that.\n"})
+        "- Only hone loads it: layer 0 has 1 head of 64 instead of 2, layer 1 has 1 "
+        "head of 64 instead of 2, which the config of transformers cannot express.\n"})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
   EXPECT_EQ(card.find("for its zeros"), std::string::npos) << card;
   const std::string report = read_file(folder.path() / "pruned/report.md");
@@ -139,16 +138,16 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
     expect_refusal(fragment, with(prune, with(words, {"-o", "none"})), folder.path(), 2);
   };
   refuse("some of heads, neurons and layers, each once", {"heads,rows"});
-  refuse("--mode is for single weights", {"heads", "--mode", "mase"});
-  refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
-  refuse("takes --method l1, l2 or first_order", {"heads", "--method", "sparsegpt"});
+  refuse("--mode prunes single weights", {"heads", "--mode", "mase"});
+  refuse("supports --method l1, l2 and first_order", {"heads", "--method", "random"});
+  refuse("supports --method l1, l2 and first_order", {"heads", "--method", "sparsegpt"});
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
-  refuse("chooses heads and neurons", {"weights", "--method", "l2"});
+  refuse("selects heads and neurons", {"weights", "--method", "l2"});
   expect_refusal("--sparsity: expected a share from 0 to below 1",
                  with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path(), 2);
   run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},
            folder.path());
-  expect_refusal("rounded: it is quantized already",
+  expect_refusal("rounded: it is already quantized",
                  {"prune", "rounded", "--structure", "heads", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
 }

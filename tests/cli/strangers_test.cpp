@@ -74,14 +74,14 @@ TEST_F(Strangers, PipesAreNotWaitedFor) {
 }
 
 TEST_F(Strangers, LinksInACircleAreSaidToBe) {
-  expect_of_all("cannot look there: its links lead in a circle",
+  expect_of_all("cannot access: its links form a cycle",
                 [](const fs::path& path) { fs::create_symlink(path.filename(), path); });
   fs::create_directory_symlink("circle", at("circle"));
   for (const Words& words :
        {Words{"eval", "circle", "--data", "reviews.csv"},
         Words{"eval", "model", "--data", "circle"}, Words{"eval", "circle/x", "--data", "circle"},
         Words{"train", "model", "--data", "circle/*.csv", "-o", "new"}})
-    expect_error("its links lead in a circle", words);
+    expect_error("its links form a cycle", words);
   expect_error("circle: is a link that cannot be followed",
                {"train", "model", "--data", "reviews.csv", "-o", "circle"});
 }
@@ -91,7 +91,8 @@ TEST_F(Strangers, AFolderOfSeedsNamesItsModels) {
   fs::copy(at("model"), at("seeds/seed-42"), fs::copy_options::recursive);
   fs::copy(at("model"), at("seeds/seed-43"), fs::copy_options::recursive);
   expect_error(
-      "seeds: is a folder of seeds, not a model; give one of them: seeds/seed-42, seeds/seed-43",
+      "seeds: is a folder with one model per seed; give one of them: seeds/seed-42, "
+      "seeds/seed-43",
       {"eval", "seeds", "--data", "reviews.csv"});
 }
 
@@ -103,7 +104,7 @@ TEST_F(Strangers, LearningRatesThatDestroyTheModelLeaveNone) {
                                               "--max_steps", "3", "--lr", "1e38", "-o", "new"});
   // The weights are finite, but the loss is not. The checkpoint is removed.
   expect_error(
-      "1: the loss on the validation part is no number; try a lower --lr than ",
+      "1: the loss on the validation split is not finite; try a lower --lr than ",
       {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--lr", "1e37", "-o", "new"});
   EXPECT_EQ(entries(at("")), (Words{"model", "reviews.csv"}));
 }

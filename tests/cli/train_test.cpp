@@ -158,7 +158,7 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"-o", "model"}), folder.path());
   for (const char* text :
-       {"Test, n = 60", "Precision", "macro mean", "taken for negative", "AUC of positive: "})
+       {"Test, n = 60", "Precision", "macro mean", "predicted as negative", "AUC of positive: "})
     EXPECT_NE(read_page(folder.path() / "model/report.html").find(text), std::string::npos) << text;
   // The accuracy comes first, then the tables.
   EXPECT_TRUE(ending.output.starts_with("Accuracy ")) << ending.output;
@@ -171,7 +171,7 @@ TEST(Train, ShowsPrecisionRecallAndConfusion) {
   for (const Json& row : rows)
     for (const Json& count : row) texts += count.get<std::int64_t>();
   EXPECT_EQ(texts, 60);
-  EXPECT_NE(read_file(folder.path() / "model/report.html").find("taken for negative"),
+  EXPECT_NE(read_file(folder.path() / "model/report.html").find("predicted as negative"),
             std::string::npos);
 }
 
@@ -357,7 +357,7 @@ TEST(Train, ShowsTheClassesOfSeeds) {
                                 .output;
   const std::string page = read_page(folder.path() / "out/report.html");
   EXPECT_NE(page.find("Validation, n = 4: each of 2 seeds"), std::string::npos) << page;
-  EXPECT_NE(page.find("taken for good"), std::string::npos) << page;
+  EXPECT_NE(page.find("predicted as good"), std::string::npos) << page;
   EXPECT_TRUE(shown.starts_with("Accuracy on validation, n = 4: ")) << shown;
   const Json result = read_json(folder.path() / "out/results.json");
   EXPECT_TRUE(result["runs"][1]["validation"]["eval_classes"].contains("bad"));
@@ -370,7 +370,7 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   const Ending ending =
       run_well({"train", "tiny", "--data", workshop() / "reviews.csv", "--epochs", "0", "-o", "un"},
                folder.path());
-  EXPECT_NE(ending.messages.find("nothing is learned: the training has no steps"),
+  EXPECT_NE(ending.messages.find("the training has no steps, so the weights do not change"),
             std::string::npos)
       << ending.messages;
   EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
@@ -416,7 +416,8 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
     return all;
   };
   const Ending ending = run_well(words({"-o", "out"}), folder.path());
-  EXPECT_NE(ending.output.find("the training loss is 0.25 that of the labels and 0.75 T² KL from "),
+  EXPECT_NE(ending.output.find(
+                "the training loss is 0.25 × label loss + 0.75 × T² × KL divergence from "),
             std::string::npos)
       << ending.output;
   const Json result = read_json(folder.path() / "out/results.json");
@@ -436,11 +437,11 @@ TEST(Train, LearnsFromAParentWithItsLabels) {
          {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill_alpha", "0.5", "-o",
           "no"},
          2);
-  refuse("--distill: tiny has fresh weights, from which nothing can be learned",
+  refuse("--distill: the teacher tiny has fresh weights",
          {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "tiny", "-o", "no"},
          1);
   refuse(
-      "a parent must have the same labels",
+      "the teacher must have the same labels",
       {"train", "tiny", "--data", "synth:lookup?n=300&test=60", "--distill", "moved", "-o", "no"},
       1);
   refuse("--distill needs --qat, which trains the quantized model with a teacher",
@@ -491,8 +492,10 @@ TEST(Train, TakesSettingsOfTheTrainer) {
       "--lr_scheduler_type: expected linear, cosine, constant or constant_with_warmup, got "
       "'polynomial'",
       {"--lr_scheduler_type", "polynomial", "-o", "no"});
-  refuse("--lr_scheduler_type constant has no warm-up; leave --warmup_steps and --warmup_ratio out",
-         {"--lr_scheduler_type", "constant", "--warmup_steps", "2", "-o", "no"});
+  refuse(
+      "--lr_scheduler_type constant has no warm-up; omit --warmup_steps and "
+      "--warmup_ratio",
+      {"--lr_scheduler_type", "constant", "--warmup_steps", "2", "-o", "no"});
   refuse("--layerwise_lr_decay: expected a number above 0 and at most 1, got 1.5",
          {"--layerwise_lr_decay", "1.5", "-o", "no"});
   refuse("--gradient_accumulation_steps: expected a number of at least 1, got 0",

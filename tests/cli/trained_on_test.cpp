@@ -357,7 +357,7 @@ TEST_F(TrainedModel, WithoutAHeadIsRememberedAsUntrained) {
 TEST_F(TrainedModel, InAFolderWithADamagedRecordIsOneOfWhichNothingIsKnown) {
   const std::string whole = read_file(path() / "model/record.json");
   folder_.file("model/record.json", whole.substr(0, whole.size() / 2));
-  const std::string warning = "what the model in model was trained on counts as unknown";
+  const std::string warning = "the training data of the model in model counts as unknown";
   const Json result = eval({"reviews.csv"});
   EXPECT_EQ(result["n"], 200);
   EXPECT_EQ(result["cautions"], Json({"may be trained on"}));
@@ -474,8 +474,8 @@ TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
   const Ending refused =
       run_hone({"predict", "model", "--data", "other.csv", "--split", "validation"}, path());
   EXPECT_EQ(refused.code, 1);
-  EXPECT_TRUE(
-      says(refused, "other.csv: there is no validation part, and the model was not trained"))
+  EXPECT_TRUE(says(
+      refused, "other.csv: there is no validation split, and the model is not known to be trained"))
       << refused.messages;
 }
 

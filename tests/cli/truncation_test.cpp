@@ -64,7 +64,7 @@ TEST_F(TruncationOption, OfATrainingStaysWithItsModel) {
   EXPECT_EQ(config("fresh")["truncation_side"], "left");
   EXPECT_EQ(kept("fresh"), kTail);
   const auto card = [&](const char* model) { return read_file(path() / model / "README.md"); };
-  EXPECT_NE(card("fresh").find("more than 6 tokens are cut: it reads the last tokens"),
+  EXPECT_NE(card("fresh").find("more than 6 tokens are truncated: it reads the last tokens"),
             std::string::npos)
       << card("fresh");
   const Ending both = train("both", {"fresh", "--truncation", "head_tail"});

@@ -138,34 +138,34 @@ TEST_F(GeneratedCodes, AreKeptForTheNextProcess) {
   for (const auto& entry : fs::directory_iterator(cache_.code())) {
     ++files;
     const std::string key = entry.path().stem().string();
-    const std::optional<std::string> kept = kept_object(key);
+    const std::optional<std::string> kept = cached_object(key);
     ASSERT_TRUE(kept.has_value());
     EXPECT_TRUE(kept->starts_with("\177ELF"));
     // A wrong length and a wrong byte are both detected.
     std::string bytes = read_file(entry.path());
     write_file(entry.path(), bytes.substr(0, bytes.size() - 1));
-    EXPECT_FALSE(kept_object(key).has_value());
+    EXPECT_FALSE(cached_object(key).has_value());
     bytes[bytes.size() / 2] ^= 1;
     write_file(entry.path(), bytes);
-    EXPECT_FALSE(kept_object(key).has_value());
-    keep_object(key, *kept);
-    EXPECT_EQ(kept_object(key), kept);
+    EXPECT_FALSE(cached_object(key).has_value());
+    cache_object(key, *kept);
+    EXPECT_EQ(cached_object(key), kept);
   }
   EXPECT_EQ(files, 1);
 }
 
 TEST_F(GeneratedCodes, KeepNoMoreThanTheyMayAndRemoveNothingElse) {
-  const std::string large = "\177ELF" + std::string(kMostBytes / 4, 'x');
-  keep_object("a", large);
+  const std::string large = "\177ELF" + std::string(kMaxBytes / 4, 'x');
+  cache_object("a", large);
   write_file(cache_.code() / "of_somebody_else.o", large);
-  for (const char* key : {"b", "c", "d", "e"}) keep_object(key, large);
-  EXPECT_FALSE(kept_object("a").has_value());
-  EXPECT_TRUE(kept_object("e").has_value());
+  for (const char* key : {"b", "c", "d", "e"}) cache_object(key, large);
+  EXPECT_FALSE(cached_object("a").has_value());
+  EXPECT_TRUE(cached_object("e").has_value());
   EXPECT_TRUE(fs::exists(cache_.code() / "of_somebody_else.o"));
   std::uintmax_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(cache_.code()))
     if (entry.path().filename() != "of_somebody_else.o") bytes += entry.file_size();
-  EXPECT_LE(bytes, kMostBytes + 64);
+  EXPECT_LE(bytes, kMaxBytes + 64);
 }
 
 }  // namespace

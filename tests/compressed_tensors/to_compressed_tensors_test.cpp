@@ -101,7 +101,7 @@ TEST_F(ToCompressedTensors, HasNoGroupsWhereNothingIsExpressed) {
     const CompressedTensorsModel model =
         to_compressed_tensors(graph, parameters, {"bert", {"classifier."}}, pool_);
     EXPECT_TRUE(model.groups.empty());
-    EXPECT_TRUE(has_note(model, "stored as the fp32 values"));
+    EXPECT_TRUE(has_note(model, "stored as fp32 values"));
   }
 }
 

@@ -33,7 +33,8 @@ TEST_F(CudaBench, ComputesAttentionOfEveryTypeBothWays) {
                              : times.type.dtype == DType::bf16 ? 0x1p-6
                                                                : 0x1p-9;
       EXPECT_LT(times.relative_difference.value(), epsilon)
-          << times.type.name << " " << to_string(times.way) << ", heads of " << shape.size;
+          << times.type.name << " " << to_string(times.implementation) << ", heads of "
+          << shape.size;
       EXPECT_GT(times.min_ms, 0);
       EXPECT_FALSE(times.operators.empty());
     }
@@ -53,11 +54,12 @@ TEST_F(CudaBench, ComputesLinearsInEveryWayOrSaysWhyNot) {
   ASSERT_EQ(result.bench.times.size(), 3 * 6u);
   for (const LinearTimes& times : result.bench.times) {
     if (!times.was_run()) {
-      EXPECT_EQ(times.way, ProductWay::native) << *times.not_run;
+      EXPECT_EQ(times.implementation, LinearImplementation::native) << *times.not_run;
       EXPECT_NE(times.not_run->find("no kernel of"), std::string::npos) << *times.not_run;
       continue;
     }
-    EXPECT_LT(times.relative_difference, times.way == ProductWay::fp32 ? 1e-5 : 0.05)
+    EXPECT_LT(times.relative_difference,
+              times.implementation == LinearImplementation::fp32 ? 1e-5 : 0.05)
         << times.name() << ", rows " << times.rows;
     EXPECT_GT(times.min_ms, 0);
     EXPECT_LE(times.min_ms, times.median_ms);
@@ -90,9 +92,9 @@ TEST_F(CudaBench, DecodesTheBitsOfTheProcessor) {
 TEST_F(CudaBench, KnowsWhatMemoryIsTaken) {
   const std::size_t before = gpu().held_bytes(), free = gpu().free_bytes().value();
   constexpr std::size_t kBytes = std::size_t{256} << 20;
-  gpu().begin_most_held();
+  gpu().reset_peak_held();
   { const StoragePointer some = gpu().allocate(kBytes); }
-  EXPECT_GE(gpu().most_held_bytes(), before + kBytes);
+  EXPECT_GE(gpu().peak_held_bytes(), before + kBytes);
   EXPECT_EQ(gpu().held_bytes(), before);
   EXPECT_GE(gpu().free_bytes().value() + (std::size_t{64} << 20), free);
 }

@@ -152,7 +152,7 @@ bool jumps(const std::string& format) {
 Model rounded(const std::string& format) {
   CompressOptions options;
   options.calibration = {.batch_size = 8, .batch_count = 2};
-  options.plan = one_format(tiny_model(), format_called(format));
+  options.plan = plan_with_format(tiny_model(), format_called(format));
   return compress(tiny_model(), tiny_splits(), options, quiet_context());
 }
 

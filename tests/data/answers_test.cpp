@@ -16,21 +16,20 @@ DataSet load_answers(const fs::path& path, DataOptions options = {}) {
   return load_data_set(options, pool);
 }
 
-WrittenAnswer one(const std::string& value) { return {.value = value}; }
-WrittenAnswer list(const Names& values) { return {.values = values, .many = true}; }
+RawLabel one(const std::string& value) { return {.value = value}; }
+RawLabel list(const Names& values) { return {.values = values, .many = true}; }
 
 std::string csv_line(std::size_t row) { return fmt::format("d.csv: line {}", row + 2); }
 
-Task found(const std::vector<WrittenAnswer>& answers) {
+Task found(const std::vector<RawLabel>& answers) {
   Names notes;
   return find_task(answers, csv_line, notes);
 }
 
 const std::string kNumbersNote =
-    "the labels are numbers, not all of them whole: they are taken as numbers to estimate "
-    "(regression); `problem_type` single_label_classification takes them as names of classes";
-const std::string kListsNote =
-    "the labels are lists: a text has any number of labels (multi_label_classification)";
+    "the labels are numbers, not all of them integers, so the task is regression; `problem_type` "
+    "single_label_classification reads them as class names";
+const std::string kListsNote = "the labels are lists, so the task is multi_label_classification";
 
 TEST(FindTask, TakesNumbersForARegressionWhereOneIsNotWhole) {
   EXPECT_EQ(found({one("1"), one("2.5"), one("-3e1")}), Task::regression);
@@ -50,28 +49,27 @@ TEST(FindTask, TakesListsForSetsOfLabels) {
 
 TEST(FindTask, SaysWhatItIsIfNotClasses) {
   Names notes;
-  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, csv_line, notes);
+  find_task(std::vector<RawLabel>{one("a"), one("1.5")}, csv_line, notes);
   EXPECT_EQ(notes, Names{});
-  find_task(std::vector<WrittenAnswer>{one("1.5")}, csv_line, notes);
-  find_task(std::vector<WrittenAnswer>{list({"a"})}, csv_line, notes);
-  find_task(std::vector<WrittenAnswer>{list({"0", "2"})}, csv_line, notes);
+  find_task(std::vector<RawLabel>{one("1.5")}, csv_line, notes);
+  find_task(std::vector<RawLabel>{list({"a"})}, csv_line, notes);
+  find_task(std::vector<RawLabel>{list({"0", "2"})}, csv_line, notes);
   EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote,
-                          kListsNote + "; `problem_type` regression takes them as numbers to "
-                                       "estimate"}));
+                          kListsNote + "; `problem_type` regression reads them as numbers"}));
 }
 
 TEST(FindTask, RefusesAWordAmongFractions) {
-  std::vector<WrittenAnswer> answers(39, one("1.5"));
+  std::vector<RawLabel> answers(39, one("1.5"));
   answers[7] = one("2");
   answers.insert(answers.begin() + 20, one("n/a"));
   expect_user_error(
-      "d.csv: line 22: the label 'n/a' is no number, and 39 of 40 are, not all of them whole; mend "
-      "it or leave the row out where they are numbers to estimate (`problem_type` regression); "
-      "`problem_type` single_label_classification takes them as names of classes",
+      "d.csv: line 22: the label 'n/a' is not a number, but 39 of 40 are, not all of them "
+      "integers; for regression (`problem_type` regression), fix it or remove the row; "
+      "`problem_type` single_label_classification reads them as class names",
       [&] { found(answers); });
   answers.insert(answers.end(), 2, one("none"));
   EXPECT_EQ(found(answers), Task::single_label) << "more than one of twenty";
-  std::vector<WrittenAnswer> whole(39, one("3"));
+  std::vector<RawLabel> whole(39, one("3"));
   whole.push_back(one("n/a"));
   EXPECT_EQ(found(whole), Task::single_label);
 }
@@ -82,12 +80,10 @@ TEST(FindTask, TakesCellsThatAreAllArraysForLists) {
   EXPECT_EQ(found({one("[\"love\", \"war\"]"), one(""), one("[]")}), Task::multi_label);
   EXPECT_EQ(found({one("[0.5, 1]"), one("[2, 3]")}), Task::regression);
   Names notes;
-  EXPECT_EQ(find_task(std::vector<WrittenAnswer>{one("[\"a\"]"), one("b")}, csv_line, notes),
+  EXPECT_EQ(find_task(std::vector<RawLabel>{one("[\"a\"]"), one("b")}, csv_line, notes),
             Task::single_label);
-  EXPECT_EQ(notes,
-            Names{"1 of the labels are lists, and not all of them: they are taken as names of "
-                  "classes; `problem_type` multi_label_classification takes them as sets of "
-                  "labels"});
+  EXPECT_EQ(notes, Names{"1 of the labels are lists, but not all, so they are read as class names; "
+                         "`problem_type` multi_label_classification reads them as sets of labels"});
   EXPECT_EQ(found({one("[x"), one("[y")}), Task::single_label);
 }
 
@@ -107,7 +103,7 @@ TEST(LoadDataSet, NamesTheCellThatIsNoNumber) {
   for (int i = 0; i < 30; ++i) rows += fmt::format("a,{}.5\n", i);
   folder.file("train.csv", rows);
   folder.file("test.csv", "text,label\na,0.5\nb,oops\n");
-  expect_user_error("test.csv: line 3: the label 'oops' is no number, and 31 of 32 are",
+  expect_user_error("test.csv: line 3: the label 'oops' is not a number, but 31 of 32 are",
                     [&] { load_answers(folder.path()); });
   EXPECT_EQ(load_answers(folder.path(), {.task = Task::single_label}).label_names.size(), 31u);
 }
@@ -125,17 +121,16 @@ TEST(LoadDataSet, TakesMissingListsForNoLabel) {
 TEST(LoadDataSet, SaysWhereFractionsAreNoNamesOfClasses) {
   TemporaryFolder folder;
   const DataSet data = load_answers(folder.file("a.jsonl", "{\"text\": \"a\", \"label\": 0.5}\n"));
-  EXPECT_EQ(data.notes,
-            Names{"the labels are numbers, not all of them whole: they are taken as numbers to "
-                  "estimate (regression); write them as strings and give `problem_type` "
-                  "single_label_classification where they are names of classes"});
+  EXPECT_EQ(data.notes, Names{"the labels are numbers, not all of them integers, so the task is "
+                              "regression; if they are class names, write them as strings and set "
+                              "`problem_type` to single_label_classification"});
 }
 
 TEST(WrittenNumber, MayHaveAPlus) {
-  EXPECT_EQ(written_number("+3"), 3);
-  EXPECT_EQ(written_number(" +.5 "), 0.5);
+  EXPECT_EQ(parse_decimal("+3"), 3);
+  EXPECT_EQ(parse_decimal(" +.5 "), 0.5);
   for (const char* other : {"+", "+-3", "++3", "", "3 4"})
-    EXPECT_EQ(written_number(other), std::nullopt) << other;
+    EXPECT_EQ(parse_decimal(other), std::nullopt) << other;
 }
 
 TEST(LoadDataSet, ReadsNumbersAsARegression) {
@@ -225,7 +220,7 @@ TEST(LoadDataSet, NamesThePlaceOfASetThatItCannotRead) {
   refuse("separators.csv", "text,labels\na,love;war\nb,love|war\n",
          "line 3: the label 'love|war' has a '|', that of ");
   refuse("empty.csv", "text,labels\na,love\nb,love;;war\n",
-         "line 3: 'love;;war' has an empty label beside a ';'; take that out");
+         "line 3: 'love;;war' has an empty label next to a ';'; remove it");
   refuse("mixed.jsonl",
          "{\"text\": \"a\", \"labels\": [\"love\"]}\n{\"text\": \"b\", \"labels\": \"war\"}\n",
          "line 2: expected a list of labels as in ");
@@ -275,12 +270,12 @@ TEST(LoadDataSet, SaysWhatALabelIsNot) {
   refuse(Task::regression, "null",
          "'label' is neither a number nor a list of numbers: null; leave rows without a label out");
   refuse(Task::multi_label, "null",
-         "'label' is no list of names or numbers: null; write [] for no label");
+         "'label' is not a list of names or numbers: null; write [] for no label");
   refuse(Task::single_label, "-2.97",
          "'label' is neither a whole number nor a string: -2.97; the task is "
          "single_label_classification: write names of classes as strings");
-  refuse(Task::multi_label, "{}", "'label' is no list of names or numbers: {}");
-  refuse(Task::multi_label, "[[1]]", "'label' is no list of names or numbers: [[1]]");
+  refuse(Task::multi_label, "{}", "'label' is not a list of names or numbers: {}");
+  refuse(Task::multi_label, "[[1]]", "'label' is not a list of names or numbers: [[1]]");
   const fs::path columns = folder.file("b.jsonl", "{\"text\": \"a\", \"x\": [1], \"y\": 0}\n");
   expect_user_error("b.jsonl: line 1: 'x' is neither a number nor a string: [1]",
                     [&] { load_answers(columns, {.label_column = "x,y"}); });
@@ -323,24 +318,23 @@ TEST(LoadDataSet, OfReviewsInFoldersHasClassesOnly) {
   folder.file("train/pos/0.txt", "good");
   folder.file("train/neg/0.txt", "bad");
   expect_user_error(
-      "reviews in folders have the classes neg and pos, and are no data for "
-      "regression; give a table with such labels, or another `problem_type`",
+      "reviews in folders have the classes neg and pos, and cannot be used for regression; use a "
+      "table with such labels, or another `problem_type`",
       [&] { load_answers(folder.path(), {.task = Task::regression}); });
 }
 
 TEST(LoadDataSet, OfMadeTextsHasTheirTaskOnly) {
   expect_user_error(
-      "data 'synth:tail?n=10': its labels are for single_label_classification, those "
-      "asked for are for multi_label_classification; give other data, or another "
-      "`problem_type`",
+      "data 'synth:tail?n=10': its labels are for single_label_classification, but the task is "
+      "multi_label_classification; use other data, or another `problem_type`",
       [] { load_answers("synth:tail?n=10", {.task = Task::multi_label}); });
 }
 
 TEST(AnswerText, IsInTheWordsOfTheData) {
   const Example example{.text = "", .label = 1, .targets = {1, 0, 1}};
-  EXPECT_EQ(answer_text(example, {.names = {"a", "b"}}), "b");
-  EXPECT_EQ(answer_text(example, {Task::multi_label, {"z", "b", "a"}}), "[\"a\",\"z\"]");
-  EXPECT_EQ(answer_text({.text = "", .targets = {0.1F, 2}}, {Task::regression, {"x", "y"}}),
+  EXPECT_EQ(label_text(example, {.names = {"a", "b"}}), "b");
+  EXPECT_EQ(label_text(example, {Task::multi_label, {"z", "b", "a"}}), "[\"a\",\"z\"]");
+  EXPECT_EQ(label_text({.text = "", .targets = {0.1F, 2}}, {Task::regression, {"x", "y"}}),
             "0.1 2");
 }
 

@@ -139,7 +139,7 @@ TEST(ArrowFile, NamesTheRowThatIsNull) {
   expect_user_error("row 2 is null", [&] { golden.file.read("text", arrow_pool()); });
   expect_user_error("row 1 is null", [&] { golden.file.read("nothing", arrow_pool()); });
   expect_user_error("row 2 is null", [&] { golden.file.read_lists("gone", arrow_pool()); });
-  expect_user_error("the list of row 2 holds a null",
+  expect_user_error("the list of row 2 contains a null",
                     [&] { golden.file.read_lists("list", arrow_pool()); });
 }
 

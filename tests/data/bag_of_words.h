@@ -6,7 +6,7 @@
 #include "hone/data/data_set.h"
 
 /// A classifier that sees which words a text contains, but not their positions. A model that understands word order
-/// must beat its accuracy.
+/// must record_heartbeat its accuracy.
 namespace hone {
 
 /// Trains a softmax regression on word counts (AdaGrad, fixed order, deterministic) with `train` and returns its

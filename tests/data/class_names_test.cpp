@@ -25,9 +25,9 @@ TEST(ClassNames, AreFoldedByCaseBlanksAndMarksBetweenWords) {
 }
 
 TEST(ClassNames, AreNumbersInTheirShortestFormOnly) {
-  EXPECT_EQ(written_integer("-12"), -12);
+  EXPECT_EQ(parse_integer("-12"), -12);
   for (const char* other : {"01", "+1", "1.0", "-0", "", "1 ", "99999999999999999999"})
-    EXPECT_EQ(written_integer(other), std::nullopt) << other;
+    EXPECT_EQ(parse_integer(other), std::nullopt) << other;
   EXPECT_EQ(class_number("LABEL_12"), 12);
   EXPECT_EQ(class_number("label_0"), 0);
   EXPECT_EQ(class_number("True"), 1);
@@ -37,13 +37,13 @@ TEST(ClassNames, AreNumbersInTheirShortestFormOnly) {
 }
 
 TEST(ClassNames, AreNoneWhereTheyRepeatTheNumbers) {
-  EXPECT_TRUE(are_unnamed(kUnnamed));
-  EXPECT_TRUE(are_unnamed(Names{"0", "1"}));
-  EXPECT_TRUE(are_unnamed(Names{}));
-  EXPECT_FALSE(are_unnamed(Names{"1", "0"}));
-  EXPECT_FALSE(are_unnamed(Names{"1", "2"}));
-  EXPECT_FALSE(are_unnamed(Names{"false", "true"}));
-  EXPECT_FALSE(are_unnamed(Names{"LABEL_0", "good"}));
+  EXPECT_TRUE(names_are_indices(kUnnamed));
+  EXPECT_TRUE(names_are_indices(Names{"0", "1"}));
+  EXPECT_TRUE(names_are_indices(Names{}));
+  EXPECT_FALSE(names_are_indices(Names{"1", "0"}));
+  EXPECT_FALSE(names_are_indices(Names{"1", "2"}));
+  EXPECT_FALSE(names_are_indices(Names{"false", "true"}));
+  EXPECT_FALSE(names_are_indices(Names{"LABEL_0", "good"}));
 }
 
 TEST(ClassNames, OfTwoModelsAreFoundInEachOther) {
@@ -58,7 +58,7 @@ TEST(ClassNames, OfTwoModelsAreFoundInEachOther) {
 }
 
 TEST(ClassNames, MoveColumnsOfRows) {
-  EXPECT_EQ(in_order(std::vector<float>{1, 2, 3, 4, 5, 6}, Classes{1, 2, 0}),
+  EXPECT_EQ(permute_columns(std::vector<float>{1, 2, 3, 4, 5, 6}, Classes{1, 2, 0}),
             (std::vector<float>{2, 3, 1, 5, 6, 4}));
 }
 

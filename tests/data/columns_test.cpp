@@ -80,9 +80,7 @@ TEST(Columns, MustDiffer) {
     choose({{"text"}, {"label"}}, {.source = "", .text_column = "label", .label_column = "label"});
   });
   expect_user_error(
-      "the column 'text' is there twice; rename one; the columns are: 'text', "
-      "'label', 'text'",
-      [] {
+      "there are two columns 'text'; rename one; the columns are: 'text', 'label', 'text'", [] {
         choose({{"text"}, {"label"}, {"text"}});
       });
   EXPECT_EQ(choose({{"text"}, {"note"}, {"label"}, {"note"}}).columns.text, "text")
@@ -120,13 +118,13 @@ TEST(Columns, WithNamesOfPairsAreReadAsPairs) {
   EXPECT_EQ(single.columns.text, "sentence");
   EXPECT_EQ(single.columns.text_pair, "");
   EXPECT_EQ(choose({{"question"}, {"answer"}}, {.label_column = "answer"}).columns.text_pair, "");
-  EXPECT_EQ(choose({{"text"}, {"text2", /*words=*/false}, {"label"}}).columns.text_pair, "")
+  EXPECT_EQ(choose({{"text"}, {"text2", /*is_text=*/false}, {"label"}}).columns.text_pair, "")
       << "numbers are no second text";
 }
 
 // SNLI has three hypotheses for every premise, and template-based hypotheses repeat as well.
 TEST(Columns, OfPairsMayRepeat) {
-  const auto repeats = [](const char* name) { return DataColumn{.name = name, .few = true}; };
+  const auto repeats = [](const char* name) { return DataColumn{.name = name, .repeats = true}; };
   const Chosen snli = choose({repeats("premise"), repeats("hypothesis"), {"label"}});
   EXPECT_EQ(snli.columns.text, "premise");
   EXPECT_EQ(snli.columns.text_pair, "hypothesis");
@@ -157,9 +155,9 @@ TEST(Columns, AreSingleTextsWhereTheModelWasTrainedOnThose) {
 }
 
 TEST(Columns, WithoutNamesAreToldByWhatTheyHold) {
-  const DataColumn label{.name = "0", .few = true, .named = false, .first_value = "ham"},
+  const DataColumn label{.name = "0", .repeats = true, .named = false, .first_value = "ham"},
       text{.name = "1", .named = false, .first_value = "see you"},
-      number{.name = "2", .words = false, .named = false, .first_value = "17"};
+      number{.name = "2", .is_text = false, .named = false, .first_value = "17"};
   const Chosen chosen = choose({label, text});
   EXPECT_EQ(chosen.columns.text, "1");
   EXPECT_EQ(chosen.columns.labels, Names{"0"});
@@ -206,8 +204,9 @@ TEST(Columns, AreThoseRememberedUnlessNamed) {
 
 TEST(Columns, AreGuessedWhereOthersMayBeMeant) {
   const DataColumn text{"text"}, comment{"comment"}, reply{"summary"},
-      stars{.name = "stars", .words = false, .few = true},
-      topic{.name = "topic", .words = true, .few = true}, price{.name = "price", .words = false};
+      stars{.name = "stars", .is_text = false, .repeats = true},
+      topic{.name = "topic", .is_text = true, .repeats = true},
+      price{.name = "price", .is_text = false};
   const auto guessed = [](const Columns& columns, const DataOptions& options = {}) {
     return choose(columns, options).columns.guessed;
   };

@@ -20,20 +20,20 @@ std::vector<Example> reviews(int bad, int good) {
   return examples;
 }
 
-PartFacts facts_of(const std::string& part, const std::vector<Example>& examples,
-                   const RowSet& training_rows = {}) {
-  return part_facts(part, examples, row_hashes(examples), {.names = kLabels}, training_rows);
+SplitFacts facts_of(const std::string& part, const std::vector<Example>& examples,
+                    const RowSet& training_rows = {}) {
+  return split_facts(part, examples, row_hashes(examples), {.names = kLabels}, training_rows);
 }
 
-MeasuredPart measured(const std::vector<Example>& examples,
-                      const std::optional<TrainedOn>& record = std::nullopt,
-                      const RowSet& training_rows = {}) {
-  return measured_part(facts_of("test", examples, training_rows), "where from", examples,
-                       row_hashes(examples), kLabels, record);
+MeasuredSplit measured(const std::vector<Example>& examples,
+                       const std::optional<TrainedOn>& record = std::nullopt,
+                       const RowSet& training_rows = {}) {
+  return measured_split(facts_of("test", examples, training_rows), "where from", examples,
+                        row_hashes(examples), kLabels, record);
 }
 
-TEST(PartFacts, CountClasses) {
-  const PartFacts facts = facts_of("train", reviews(3, 1));
+TEST(SplitFacts, CountClasses) {
+  const SplitFacts facts = facts_of("train", reviews(3, 1));
   EXPECT_EQ(facts.rows, 4);
   EXPECT_EQ(facts.class_rows, (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(facts.majority_share(), 0.75);
@@ -43,19 +43,19 @@ TEST(PartFacts, CountClasses) {
   EXPECT_EQ(class_counts_text(facts, kLabels), "bad 3, good 1");
 }
 
-TEST(PartFacts, OfManyClassesNameTheRarestAndTheMostFrequent) {
-  PartFacts facts{.part = "train", .rows = 1260, .class_rows = {50, 7, 100, 1000, 51, 52, 0}};
+TEST(SplitFacts, OfManyClassesNameTheRarestAndTheMostFrequent) {
+  SplitFacts facts{.split = "train", .rows = 1260, .class_rows = {50, 7, 100, 1000, 51, 52, 0}};
   const Names labels = {"a", "b", "c", "d", "e", "f", "g"};
   EXPECT_EQ(class_counts_text(facts, labels), "7 classes, from g 0 to d 1,000");
 }
 
-TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
+TEST(MeasuredSplit, CountsWhatTheModelHasSeen) {
   const std::vector<Example> examples = reviews(3, 2);
   TrainedOn record =
       after_training(TrainedOn{}, "data", {row_hash(examples[0]), row_hash(examples[4]), 77},
                      {row_hash(examples[1])});
   record = after_calibration(record, "data", {row_hash(examples[0])});
-  const MeasuredPart part = measured(examples, record);
+  const MeasuredSplit part = measured(examples, record);
   EXPECT_EQ(part.trained_on_rows, 2);
   EXPECT_EQ(part.chosen_on_rows, 1);
   EXPECT_EQ(part.calibrated_on_rows, 1);
@@ -70,7 +70,7 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
             "test, n = 5, 2 of them trained on: where from; always predicting 'bad' scores 60.0%");
 }
 
-TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
+TEST(MeasuredSplit, KnowsItsTextsWhateverTheirOrder) {
   const std::vector<Example> examples = reviews(3, 2);
   std::vector<Example> reversed(examples.rbegin(), examples.rend()), relabelled = examples,
                                                                      others = reviews(2, 3);
@@ -82,12 +82,12 @@ TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
   EXPECT_NE(measured(others).texts_hash, hash);
 }
 
-TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
+TEST(MeasuredSplit, OfAModelWithoutRecordHasNoCounts) {
   const Json json = to_json(measured_split_result(measured(reviews(1, 1))));
   for (const char* key : {"trained_on_rows", "chosen_on_rows", "calibrated_on_rows"})
     EXPECT_TRUE(json[key].is_null()) << key;
   // Calibrated here, trained elsewhere.
-  const MeasuredPart part =
+  const MeasuredSplit part =
       measured(reviews(1, 1), after_calibration(std::nullopt, "data", {row_hash({"bad 0", 0})}));
   EXPECT_EQ(part.trained_on_rows, std::nullopt);
   EXPECT_EQ(part.calibrated_on_rows, 1);
@@ -109,19 +109,19 @@ TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
 
 // The name of the split already implies that choices are made on it.
 TEST(Cautions, AboutChoicesAreLeftOutOfTheNameOfTheValidationSplit) {
-  MeasuredPart part;
-  part.facts = {.part = "validation", .rows = 300};
+  MeasuredSplit part;
+  part.facts = {.split = "validation", .rows = 300};
   part.trained_on_rows = 0;
   part.chosen_on_rows = 300;
   EXPECT_EQ(cautions(part), Names{"all of them used for choices"});
   EXPECT_EQ(name_and_size(part), "validation, n = 300");
-  part.facts.part = "test";
+  part.facts.split = "test";
   EXPECT_EQ(name_and_size(part), "test, n = 300, all of them used for choices");
 }
 
 TEST(Cautions, OfFewExamplesAreStatedOnce) {
-  MeasuredPart part;
-  part.facts = {.part = "test", .rows = 7000, .duplicate_rows = 6};
+  MeasuredSplit part;
+  part.facts = {.split = "test", .rows = 7000, .duplicate_rows = 6};
   part.trained_on_rows = 6;
   part.majority_label = "good";
   EXPECT_EQ(name_and_size(part), "test, n = 7,000");
@@ -171,14 +171,14 @@ TEST(Warnings, SayHowManyTextsWereTrainedOn) {
 }
 
 // Training a model without a record does not mean that it has seen no other examples.
-TEST(MeasuredPart, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
+TEST(MeasuredSplit, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
   const std::vector<Example> examples = reviews(12, 12);
   const TrainedOn elsewhere = after_training(std::nullopt, "data", row_hashes(reviews(0, 1)), {});
-  const MeasuredPart unknown = measured(reviews(12, 0), elsewhere);
+  const MeasuredSplit unknown = measured(reviews(12, 0), elsewhere);
   EXPECT_FALSE(unknown.trained_on_rows);
   EXPECT_TRUE(unknown.trained_on_more);
   EXPECT_TRUE(to_json(measured_split_result(unknown))["trained_on_rows"].is_null());
-  const MeasuredPart some = measured(examples, elsewhere);
+  const MeasuredSplit some = measured(examples, elsewhere);
   EXPECT_EQ(some.trained_on_rows, 1) << "what is known is said";
   EXPECT_TRUE(some.trained_on_more);
   EXPECT_FALSE(measured(examples, after_training(TrainedOn{}, "data", {}, {})).trained_on_more);
@@ -199,7 +199,7 @@ TEST(Warnings, NameClassesWithNextToNoTexts) {
                   "model distinguishes it from others"});
   EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
             Names{"test: very few examples of 'good' (9), so their metrics are uncertain"});
-  MeasuredPart part = measured(reviews(20, 9));
+  MeasuredSplit part = measured(reviews(20, 9));
   part.facts.class_rows.push_back(0);
   EXPECT_EQ(warnings_of(part, {"bad", "good", "so so"}),
             (Names{"test: no examples of 'so so', so their metrics are unknown",
@@ -251,10 +251,10 @@ TEST(TrainingWarnings, CountTextsWithTwoLabels) {
             Names{"train: 2 examples are repeated with different labels"});
 }
 
-TEST(MeasuredPart, SaysThatTextsRepeat) {
+TEST(MeasuredSplit, SaysThatTextsRepeat) {
   std::vector<Example> examples = reviews(20, 20);
   for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
-  const MeasuredPart part = measured(examples, after_training(TrainedOn{}, "data", {77}, {}));
+  const MeasuredSplit part = measured(examples, after_training(TrainedOn{}, "data", {77}, {}));
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(measured_split_result(part))["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
@@ -282,10 +282,10 @@ DataSet with_duplicates(int count) {
 TEST(Duplicates, AreNamed) {
   const auto warning = [](int count) {
     const DataSet data = with_duplicates(count);
-    PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+    SplitFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
     facts.duplicates = duplicate_rows(data.test, data.train, data.files);
     EXPECT_EQ(facts.duplicates.size(), std::min(data.train.size() - 1, kNamedDuplicates));
-    MeasuredPart part;
+    MeasuredSplit part;
     part.facts = facts;
     return warnings_of(part, {})[0];
   };
@@ -301,8 +301,8 @@ TEST(Duplicates, AreNamed) {
 
 // Choices are made on validation, and results are reported on test.
 TEST(Duplicates, OfValidationAndTestAreNamedToo) {
-  MeasuredPart part;
-  part.facts = {.part = "test",
+  MeasuredSplit part;
+  part.facts = {.split = "test",
                 .rows = 9,
                 .validation_duplicate_rows = 2,
                 .validation_duplicates = {{"test.csv: line 2", "validation.csv: line 3"},
@@ -321,8 +321,8 @@ TEST(Duplicates, OfValidationAndTestAreNamedToo) {
 }
 
 TEST(Duplicates, OfTwoSplitsAreOneWarning) {
-  MeasuredPart part;
-  part.facts = {.part = "test",
+  MeasuredSplit part;
+  part.facts = {.split = "test",
                 .rows = 9,
                 .duplicate_rows = 3,
                 .duplicates = {{"test.csv: line 2", "train.csv: line 3"}},
@@ -343,7 +343,7 @@ TEST(Duplicates, OfTwoSplitsAreOneWarning) {
 
 TEST(Duplicates, AreInTheDataOfResults) {
   const DataSet data = with_duplicates(2);
-  PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+  SplitFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
   facts.duplicates = duplicate_rows(data.test, data.train, data.files);
   const Json json = to_json(data_result(DataIdentity{"d", "99aa", 4, kLabels, {facts}}));
   EXPECT_EQ(json["splits"][0]["duplicates"],

@@ -135,7 +135,7 @@ TEST(DataFiles, AreThoseOfTheConfigThatIsAskedFor) {
                     [&] { find("?config=z"); });
   expect_user_error("README.md: expected one of the configs x, y, got ''",
                     [&] { find("?config="); });
-  expect_user_error("expected config=NAME behind the '?', got 'name=x'", [&] { find("?name=x"); });
+  expect_user_error("expected config=NAME after the '?', got 'name=x'", [&] { find("?name=x"); });
   const Files plain({"a.csv"});
   expect_user_error("README.md: there is no card with configs; leave ?config= out",
                     [&] { find_data_files(plain.path().string() + "?config=x"); });

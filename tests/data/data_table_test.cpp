@@ -22,7 +22,7 @@ std::vector<Record> read(const DataTable& table,
 Names names(const DataTable& table) {
   Names result;
   for (const DataColumn& column : table.columns)
-    result.push_back(column.name + (column.words ? "" : ": numbers"));
+    result.push_back(column.name + (column.is_text ? "" : ": numbers"));
   return result;
 }
 
@@ -30,7 +30,7 @@ Names names(const DataTable& table) {
 Names rows(const std::vector<Record>& records) {
   Names result;
   for (const Record& row : records)
-    result.push_back(row.text + '|' + row.text_pair + '|' + row.answer.value + '|' +
+    result.push_back(row.text + '|' + row.text_pair + '|' + row.raw_label.value + '|' +
                      std::to_string(row.number));
   return result;
 }
@@ -145,7 +145,8 @@ TEST(JsonTable, ReadsManyLayouts) {
       "[\"text\", \"label\"]\n[\"a\", 1]\n[\"b\", 0]\n"};
   for (const char* layout : layouts) {
     Names found;
-    for (const Record& row : read(open_json(layout))) found.push_back(row.text + row.answer.value);
+    for (const Record& row : read(open_json(layout)))
+      found.push_back(row.text + row.raw_label.value);
     EXPECT_EQ(found, (Names{"a1", "b0"})) << layout;
   }
 }
@@ -204,14 +205,14 @@ TEST(JsonTable, NamesTheLineAtFault) {
   refuses("{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"}\n",
           "line 2: no key 'label'; the keys are: text");
   refuses("{\"text\": \"a\", \"label\": 1}\n7\n", "line 2: expected a JSON object, got 7");
-  refuses("{\"text\": 3, \"label\": 1}\n", "line 1: 'text' is no string: 3");
+  refuses("{\"text\": 3, \"label\": 1}\n", "line 1: 'text' is not a string: 3");
   refuses("{\"text\": \"a\", \"label\": 0.5}\n",
           "line 1: 'label' is neither a whole number nor a string: 0.5");
   refuses("{\"text\": \"a\", \"label\": null}\n",
           "line 1: 'label' is neither a whole number nor a string: null; leave rows without a "
           "label out");
   refuses("{\"text\": \"NaN\", \"label\": 1}\n{\"text\": \"a\", \"label\": NaN}\n",
-          "; NaN and Infinity, which Python writes, are no JSON: leave such rows out");
+          "; NaN and Infinity, which Python writes, are not JSON: remove such rows");
   refuses("{\"text\": \"NaN\", \"label\": }\n", "line 1, column 26: malformed JSON");
   refuses("{\"text\": \n", "line 1, column 1: malformed JSON: a value that begins here");
   refuses("{\"text\": \"a\", \"label\": 1}\n\n{\"text\": \"ä\" \"label\": 1}\n",
@@ -264,7 +265,7 @@ TEST(ParquetTable, GivesRecordsWithTheirRows) {
   const std::vector<Record> records = read(table);
   ASSERT_EQ(records.size(), 300u);
   EXPECT_EQ(records[4].text, "row row row row 1");
-  EXPECT_EQ(records[4].answer.value, "0");
+  EXPECT_EQ(records[4].raw_label.value, "0");
   EXPECT_EQ(records[299].number, 300);
   EXPECT_TRUE(table.class_names("label").empty());
 }
@@ -272,8 +273,8 @@ TEST(ParquetTable, GivesRecordsWithTheirRows) {
 TEST(ParquetTable, TakesBooleansAndWholeNumbersForLabels) {
   const MappedFile file = golden("plain.parquet");
   const DataTable table = open_parquet(file.text());
-  EXPECT_EQ(read(table, {"text", "", {"flag"}})[5].answer.value, "true");
-  EXPECT_EQ(read(table, {"text", "", {"flag"}})[6].answer.value, "false");
+  EXPECT_EQ(read(table, {"text", "", {"flag"}})[5].raw_label.value, "true");
+  EXPECT_EQ(read(table, {"text", "", {"flag"}})[6].raw_label.value, "false");
   expect_user_error("row 2: 'score' is no label: expected whole numbers or names, got 0.25", [&] {
     read(table, {.text = "text", .labels = {"score"}, .task = Task::single_label});
   });

@@ -26,11 +26,11 @@ TEST(Gunzip, RefusesDamage) {
   expect_user_error("d.csv.gz: the gzip data is cut off at byte",
                     [&] { gunzip(packed.substr(0, packed.size() - 9), "d.csv.gz", kPlenty); });
   expect_user_error("the gzip data is cut off at byte 0", [] { gunzip("", "d.csv.gz", kPlenty); });
-  expect_user_error("d.csv.gz: this is no gzip file, or a damaged one",
+  expect_user_error("d.csv.gz: this is not a gzip file, or it is damaged",
                     [] { gunzip("text,label\n", "d.csv.gz", kPlenty); });
   std::string wrong = packed;
   wrong[wrong.size() - 6] ^= 1;  // the checksum
-  expect_user_error("or a damaged one", [&] { gunzip(wrong, "d.csv.gz", kPlenty); });
+  expect_user_error("or it is damaged", [&] { gunzip(wrong, "d.csv.gz", kPlenty); });
 }
 
 TEST(Gunzip, StopsAtTheMemoryItMayTake) {

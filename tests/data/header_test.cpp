@@ -58,14 +58,14 @@ TEST(Header, OfNumbersNamesNothing) {
   EXPECT_TRUE(table.header) << "as pandas writes it";
   EXPECT_FALSE(table.columns[0].named);
   EXPECT_EQ(table.columns[0].first_value, "see you");
-  EXPECT_TRUE(table.columns[1].few);
+  EXPECT_TRUE(table.columns[1].repeats);
 }
 
 TEST(Header, WithEmptyHeadingsHasColumnsThatAreNotLookedFor) {
   const RowColumns table = named({"", "text", " "}, {{"7", "a", "b"}});
   EXPECT_EQ(table.columns[0].name, "Unnamed: 0");
   EXPECT_EQ(table.columns[2].name, "Unnamed: 2");
-  EXPECT_FALSE(table.columns[2].words);
+  EXPECT_FALSE(table.columns[2].is_text);
   EXPECT_FALSE(table.columns[2].named);
 }
 

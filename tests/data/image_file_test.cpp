@@ -89,7 +89,7 @@ TEST(ImageFile, RefusesTooManyPixelsBeforeItTakesMemory) {
 TEST(ImageFile, NamesTheFileAndWhatIsWrongWithIt) {
   expect_user_error("cmyk.jpg: a JPEG of four colours (CMYK); expected three, or brightness",
                     [] { read_picture(kPictures / "cmyk.jpg", 3); });
-  expect_user_error("golden.safetensors: no picture; expected a PNG or a JPEG",
+  expect_user_error("golden.safetensors: not an image; expected a PNG or a JPEG",
                     [] { read_picture(kPictures / "golden.safetensors", 3); });
   expect_user_error("rgb.png: pictures have 3 channels or 1, the model reads 2",
                     [] { read_picture(kPictures / "rgb.png", 2); });

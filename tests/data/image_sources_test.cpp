@@ -88,7 +88,7 @@ TEST_F(ImageSources, SayWhichClassIsEmpty) {
   expect_user_error("train/dog: no PNG or JPEG in it; each folder is a class",
                     [&] { load(path()); });
   fs::remove(path() / "train/dog");
-  expect_user_error("images by class are no data for regression",
+  expect_user_error("images in class folders cannot be used for regression",
                     [&] { load(path(), {.task = Task::regression}); });
 }
 

@@ -15,7 +15,7 @@ struct FoundSets {
   Names notes;
 };
 
-FoundSets find_sets(const std::vector<WrittenAnswer>& answers, const KnownClasses& known,
+FoundSets find_sets(const std::vector<RawLabel>& answers, const KnownClasses& known,
                     const Names& columns = {"labels"}) {
   FoundSets found;
   found.targets = read_label_sets(
@@ -24,8 +24,8 @@ FoundSets find_sets(const std::vector<WrittenAnswer>& answers, const KnownClasse
   return found;
 }
 
-std::vector<WrittenAnswer> rows_of(const std::vector<Names>& lists) {
-  std::vector<WrittenAnswer> answers;
+std::vector<RawLabel> rows_of(const std::vector<Names>& lists) {
+  std::vector<RawLabel> answers;
   for (const Names& values : lists) answers.push_back({.values = values, .many = true});
   return answers;
 }
@@ -40,7 +40,7 @@ FoundSets columns(const Names& names, const std::vector<Names>& rows,
 }
 
 FoundSets cells(const Names& rows, const KnownClasses& known = {}) {
-  std::vector<WrittenAnswer> answers;
+  std::vector<RawLabel> answers;
   for (const std::string& value : rows) answers.push_back({.value = value});
   return find_sets(answers, known);
 }
@@ -159,7 +159,7 @@ TEST(LabelLists, WithoutAnyLabelSayNothing) {
 }
 
 TEST(LabelLists, AreNotMixedWithOthers) {
-  std::vector<WrittenAnswer> answers = rows_of({{"a"}});
+  std::vector<RawLabel> answers = rows_of({{"a"}});
   answers.push_back({.value = "b"});
   expect_user_error(
       "d.csv: line 3: expected a list of labels as in d.csv: line 2, got 'b'; write "
@@ -235,7 +235,7 @@ TEST(LabelCells, AreRefusedWhereNamesCannotBeTold) {
       [] {
         cells({"a;b", "c", "d, e"});
       });
-  expect_user_error("d.csv: line 2: 'a;;b' has an empty label beside a ';'; take that out",
+  expect_user_error("d.csv: line 2: 'a;;b' has an empty label next to a ';'; remove it",
                     [] { cells({"a;;b"}); });
 }
 

@@ -10,8 +10,8 @@ namespace {
 using Names = std::vector<std::string>;
 using Classes = std::vector<std::int32_t>;
 
-std::vector<WrittenLabel> written(const Names& texts) {
-  std::vector<WrittenLabel> labels;
+std::vector<DistinctLabel> written(const Names& texts) {
+  std::vector<DistinctLabel> labels;
   for (const std::string& text : texts)
     labels.push_back({text, "d.csv: line " + std::to_string(labels.size() + 2)});
   return labels;
@@ -73,8 +73,8 @@ TEST(LabelTable, RefusesEmptyLabels) {
 TEST(FindClasses, MapsTheRarerOfTwoAlikeNamesToTheOther) {
   for (const std::int64_t upper : {1, 9}) {
     Names notes;
-    const std::vector<WrittenLabel> labels = {{"Science", "a.csv: line 2", upper},
-                                              {"science", "a.csv: line 3", 5}};
+    const std::vector<DistinctLabel> labels = {{"Science", "a.csv: line 2", upper},
+                                               {"science", "a.csv: line 3", 5}};
     find_classes(labels, {}, notes);
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_NE(notes[0].find(upper < 5 ? "'Science=science'" : "'science=Science'"),
@@ -85,7 +85,7 @@ TEST(FindClasses, MapsTheRarerOfTwoAlikeNamesToTheOther) {
 
 TEST(FindClasses, NotesOnlyNamesThatDiffer) {
   Names notes;
-  const std::vector<WrittenLabel> labels = {{"doc", "a.csv: line 2"}, {"Games", "a.csv: line 3"}};
+  const std::vector<DistinctLabel> labels = {{"doc", "a.csv: line 2"}, {"Games", "a.csv: line 3"}};
   find_classes(labels, {.of_model = {"doc", "games"}}, notes);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("Games = games"), std::string::npos) << notes[0];
@@ -216,13 +216,13 @@ TEST(FindClasses, NameClassesThatDifferOnlyInCase) {
 TEST(LabelTable, TellsHowTooManyLabelsAreNumbers) {
   const auto fill = [](const std::string& other) {
     LabelTable table;
-    for (std::size_t i = 0; i <= LabelTable::kMostLabels; ++i)
+    for (std::size_t i = 0; i <= LabelTable::kMaxLabels; ++i)
       table.number_of(i == 4 ? other : std::to_string(i),
                       [&] { return fmt::format("d.csv: line {}", i + 2); });
   };
   const std::string what =
       "d.csv: line 1002: the label column has more than 1000 different values; is it the right "
-      "column? `problem_type` regression takes them as numbers to estimate";
+      "column? `problem_type` regression reads them as numbers";
   expect_user_error(what, [&] { fill("4.5"); });
   expect_user_error(what + "; d.csv: line 6: 'n/a' is none, mend it before", [&] { fill("n/a"); });
 }

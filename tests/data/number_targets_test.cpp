@@ -14,7 +14,7 @@ std::string line(std::size_t row) { return "d.csv: line " + std::to_string(row +
 
 Targets numbers_of(const Names& values, const KnownClasses& known = {},
                    const Names& columns = {"score"}) {
-  std::vector<WrittenAnswer> answers;
+  std::vector<RawLabel> answers;
   for (const std::string& value : values) answers.push_back({.value = value});
   Names notes;
   return read_numbers(answers, columns, known, line, notes);
@@ -22,7 +22,7 @@ Targets numbers_of(const Names& values, const KnownClasses& known = {},
 
 Targets numbers_of(const std::vector<Names>& lists, const Names& columns,
                    const KnownClasses& known = {}, Names* told = nullptr) {
-  std::vector<WrittenAnswer> answers;
+  std::vector<RawLabel> answers;
   for (const Names& values : lists) answers.push_back({.values = values, .many = true});
   Names notes;
   return read_numbers(answers, columns, known, line, told == nullptr ? notes : *told);

@@ -90,13 +90,14 @@ TEST(ParquetDamage, PlacesOutsideOfTheFile) {
 
 TEST(ParquetDamage, PagesThatAreNone) {
   expect_refused("page at byte 4: a page of kind 9, which Parquet does not have", {.kind = 9});
-  expect_refused("a page that is not packed takes 9 bytes, says its header, and 8",
-                 {.size_bytes = 9});
+  expect_refused("the header of an uncompressed page says both 9 and 8 bytes", {.size_bytes = 9});
   expect_refused("definition levels have encoding 4; only 3 (RLE) is read", {.level_encoding = 4});
-  expect_refused("a page does not unpack by snappy to the 8 bytes its header says", {.codec = 1});
-  expect_refused("a page does not unpack by gzip to the 8 bytes", {.codec = 2});
-  expect_refused("a page does not unpack by zstd to the 8 bytes", {.codec = 6});
-  expect_refused("the column is packed by method 17, which Parquet does not have", {.codec = 17});
+  expect_refused("a page does not decompress with snappy to the 8 bytes that its header says",
+                 {.codec = 1});
+  expect_refused("a page does not decompress with gzip to the 8 bytes", {.codec = 2});
+  expect_refused("a page does not decompress with zstd to the 8 bytes", {.codec = 6});
+  expect_refused("the column is compressed with method 17, which Parquet does not have",
+                 {.codec = 17});
   expect_refused("values in encoding 99 are not read", {.encoding = 99});
 }
 

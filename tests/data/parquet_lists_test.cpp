@@ -120,9 +120,8 @@ TEST(StoredLists, AreToldFromOtherColumns) {
 }
 
 TEST(StoredLists, NameTheRowOfANull) {
-  expect_no_lists("row 2 is null; take such rows out, or fill them", "lists_nulls", "gone");
-  expect_no_lists("the list of row 3 holds a null; take it out, or fill it", "lists_nulls",
-                  "within");
+  expect_no_lists("row 2 is null; remove or fill such rows", "lists_nulls", "gone");
+  expect_no_lists("the list of row 3 contains a null; remove or fill it", "lists_nulls", "within");
 }
 
 TEST(StoredLists, RefuseFilesThatUnpackOutOfAllProportion) {

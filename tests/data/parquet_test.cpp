@@ -142,7 +142,7 @@ TEST(Parquet, RefusesNestedAndOtherColumnsByName) {
 }
 
 TEST(Parquet, NamesTheRowOfANull) {
-  const std::string message = "row 3 is null; take such rows out, or fill them";
+  const std::string message = "row 3 is null; remove or fill such rows";
   expect_user_error(message, [&] { ParquetFile(golden_parquet("nulls")).read("text", pool()); });
   expect_user_error("row 5 is null",
                     [&] { ParquetFile(golden_parquet("nulls")).read("label", pool()); });
@@ -164,8 +164,9 @@ TEST(Parquet, KnowsColumnsWithoutAnyValue) {
 
 TEST(Parquet, RefusesCodecsByName) {
   const std::string message =
-      "column 'text': row group 0: the column is packed by {}; read are snappy, gzip, zstd and no "
-      "packing: write the file anew with one of them (pyarrow: compression='zstd')";
+      "column 'text': row group 0: the column is compressed with {}; supported are snappy, gzip, "
+      "zstd and no compression: write the file again with one of them (pyarrow: "
+      "compression='zstd')";
   expect_refused(fmt::format(fmt::runtime(message), "brotli"), golden_parquet("brotli"), "text");
   expect_refused(fmt::format(fmt::runtime(message), "lz4_raw"), golden_parquet("lz4"), "text");
 }
@@ -174,7 +175,7 @@ TEST(Parquet, JoinsStreamsOfBytes) { expect_table(golden_parquet("split")); }
 
 TEST(Parquet, RefusesFilesThatUnpackOutOfAllProportion) {
   const std::string message =
-      "the column would take more than 64 MiB of memory, out of all proportion to the file";
+      "the column would take more than 64 MiB of memory, far more than the file's size explains";
   for (const char* name : {"bomb_rows", "bomb_dictionary", "bomb_page", "bomb_prefix"}) {
     SCOPED_TRACE(name);
     const ParquetFile file(golden_parquet(name));
@@ -201,7 +202,7 @@ TEST(Parquet, RefusesFilesThatAreNone) {
   refuse("a Parquet file ends with 'PAR1', this one does not; it is cut off", "PAR1 and so on");
   refuse("a Parquet file ends with 'PAR1', this one does not; it is cut off", "PAR1PAR1");
   refuse("the Parquet file is encrypted", "PARE 1234 PARE");
-  refuse("the footer has 4294967295 bytes, says its length, the file only 0 before it",
+  refuse("the footer's length is 4294967295 bytes, but only 0 come before it",
          "PAR1\xff\xff\xff\xffPAR1");
   refuse("footer: expected 1 bytes at byte 0, only 0 are left",
          std::string("PAR1\0\0\0\0PAR1", 12));
@@ -219,7 +220,8 @@ TEST(Parquet, NoTruncationIsAccepted) {
 // Other damaged bytes may change names or nothing at all, but must not crash the program.
 TEST(Parquet, NoticesEveryDamagedByteOfPagesWithCheckSums) {
   const std::string whole = read_file(golden_parquet("check_sums"));
-  constexpr std::size_t kPageBegin = 100, kPageEnd = 1500;  // the dictionary page of the first column
+  constexpr std::size_t kPageBegin = 100,
+                        kPageEnd = 1500;  // the dictionary page of the first column
   for (std::size_t i = 0; i < whole.size(); i += 7) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);

@@ -129,20 +129,20 @@ TEST(Split, CountsTextsThatStandInTwoParts) {
   data.test = {{"3", 0}, {"5", 1}, {"new", 0}};
   data.validation = {{"7", 0}, {"newer", 1}, {"new", 0}};
   const Splits original = split(data, {.protocol = Protocol::original});
-  EXPECT_EQ(original.identity.parts.back().validation_duplicate_rows, 0) << "it is one part";
+  EXPECT_EQ(original.identity.splits.back().validation_duplicate_rows, 0) << "it is one part";
   const Splits splits = split(std::move(data), {});
-  ASSERT_EQ(splits.identity.parts.size(), 3u);
-  EXPECT_EQ(splits.identity.parts[1].part, "validation");
-  EXPECT_EQ(splits.identity.parts[1].duplicate_rows, 1);
-  EXPECT_EQ(splits.identity.parts[2].duplicate_rows, 2);
-  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.duplicate_rows, 2);
-  EXPECT_EQ(splits.identity.parts[1].validation_duplicate_rows, 0);
-  EXPECT_EQ(splits.identity.parts[2].validation_duplicate_rows, 1);
-  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.validation_duplicate_rows, 1);
+  ASSERT_EQ(splits.identity.splits.size(), 3u);
+  EXPECT_EQ(splits.identity.splits[1].split, "validation");
+  EXPECT_EQ(splits.identity.splits[1].duplicate_rows, 1);
+  EXPECT_EQ(splits.identity.splits[2].duplicate_rows, 2);
+  EXPECT_EQ(evaluation_examples(splits, "", std::nullopt).split.facts.duplicate_rows, 2);
+  EXPECT_EQ(splits.identity.splits[1].validation_duplicate_rows, 0);
+  EXPECT_EQ(splits.identity.splits[2].validation_duplicate_rows, 1);
+  EXPECT_EQ(evaluation_examples(splits, "", std::nullopt).split.facts.validation_duplicate_rows, 1);
 }
 
-TEST(MeasuredTexts, MarkWhatTrainingAndChoicesUsed) {
-  const auto seen = [](const MeasuredTexts& texts) {
+TEST(EvaluationExamples, MarkWhatTrainingAndChoicesUsed) {
+  const auto seen = [](const EvaluationExamples& texts) {
     std::string marks;
     for (const Example& example : texts.examples) marks += example.seen ? '1' : '0';
     return marks;
@@ -154,16 +154,18 @@ TEST(MeasuredTexts, MarkWhatTrainingAndChoicesUsed) {
   const TrainedOn record =
       after_training(TrainedOn{}, "data", {row_hash({"old", 0})}, {row_hash({"set aside", 0})});
   const Splits splits = split(data, {});
-  EXPECT_EQ(seen(measured_texts(splits, "test", record)), "11011");
-  EXPECT_EQ(seen(measured_texts(splits, "test", std::nullopt)), "11000");
-  EXPECT_EQ(seen(measured_texts(splits, "validation", record)), "10")
+  EXPECT_EQ(seen(evaluation_examples(splits, "test", record)), "11011");
+  EXPECT_EQ(seen(evaluation_examples(splits, "test", std::nullopt)), "11000");
+  EXPECT_EQ(seen(evaluation_examples(splits, "validation", record)), "10")
       << "7 is in the training split; that choices are made on it goes without saying";
-  EXPECT_EQ(seen(measured_texts(split(data, {.protocol = Protocol::original}), "test", record)),
-            "00000");
+  EXPECT_EQ(
+      seen(evaluation_examples(split(data, {.protocol = Protocol::original}), "test", record)),
+      "00000");
   data.test.resize(2);
-  EXPECT_EQ(seen(measured_texts(split(data, {}), "test", record)), "00") << "nothing would be left";
+  EXPECT_EQ(seen(evaluation_examples(split(data, {}), "test", record)), "00")
+      << "nothing would be left";
   for (int i = 0; i < 300; ++i) data.test.push_back({fmt::format("test {}", i), 0});
-  const std::string few = seen(measured_texts(split(data, {}), "test", record));
+  const std::string few = seen(evaluation_examples(split(data, {}), "test", record));
   EXPECT_EQ(few.find('1'), std::string::npos) << "less than 1%";
 }
 
@@ -181,16 +183,16 @@ TEST(Split, TakesSamplesBySeed) {
   EXPECT_EQ(splits.validation_source.text,
             "20 of 100 training examples, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
   EXPECT_EQ(splits.identity.rows, 151);
-  EXPECT_EQ(splits.identity.parts[0].sample, "30 of 80 of them, drawn by seed 3");
+  EXPECT_EQ(splits.identity.splits[0].sample, "30 of 80 of them, drawn by seed 3");
   const std::string of_test = "10 of 51 of them, drawn by seed 3";
-  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.origin,
+  EXPECT_EQ(evaluation_examples(splits, "", std::nullopt).split.origin,
             "the data's test split; " + of_test);
-  EXPECT_EQ(measured_texts(
+  EXPECT_EQ(evaluation_examples(
                 split(data, {.seed = 3, .protocol = Protocol::original, .max_eval_samples = 10}),
                 "validation", std::nullopt)
-                .part.origin,
+                .split.origin,
             "the test split: choices are made on it; " + of_test);
-  EXPECT_EQ(split(data, {}).identity.parts.back().sample, "");
+  EXPECT_EQ(split(data, {}).identity.splits.back().sample, "");
   const std::vector<int> train = numbers(splits.source.train);
   EXPECT_TRUE(std::ranges::is_sorted(train));
   EXPECT_GT(train.back(), 50) << "not the first ones";
@@ -228,10 +230,10 @@ TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
     EXPECT_EQ(set_aside, numbers(then.source.validation));
     EXPECT_EQ(now.source.train.size(), 90u);
     EXPECT_EQ(now.validation_source.text, "the 10 of 100 examples that training set aside");
-    const MeasuredTexts measured = measured_texts(now, "", record_of(then));
-    EXPECT_EQ(measured.part.facts.part, "validation");
-    EXPECT_EQ(measured.part.trained_on_rows, 0);
-    EXPECT_EQ(measured.part.chosen_on_rows, 10);
+    const EvaluationExamples measured = evaluation_examples(now, "", record_of(then));
+    EXPECT_EQ(measured.split.facts.split, "validation");
+    EXPECT_EQ(measured.split.trained_on_rows, 0);
+    EXPECT_EQ(measured.split.chosen_on_rows, 10);
   }
 }
 
@@ -266,9 +268,9 @@ TEST(SplitOfKnownData, WhereAllWasTrainedOnSaysSo) {
   const TrainedOn record = record_of(split(file_of(50), {.validation_split = 0}));
   const Splits now =
       split(file_of(50), {.validation_split = 0, .use = DataUse::measurement, .record = record});
-  const MeasuredTexts measured = measured_texts(now, "", record);
-  EXPECT_EQ(measured.part.facts.part, "all");
-  EXPECT_EQ(measured.part.trained_on_rows, 50);
+  const EvaluationExamples measured = evaluation_examples(now, "", record);
+  EXPECT_EQ(measured.split.facts.split, "all");
+  EXPECT_EQ(measured.split.trained_on_rows, 50);
   const ValidationSource fresh =
       split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source;
   EXPECT_EQ(fresh.text, "the 10 of 60 examples that are new to the model");
@@ -281,23 +283,24 @@ TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
   for (int i = 0; i < 190; ++i) other.train.push_back({std::to_string(1000 + i), 1});
   const Splits now = split(std::move(other),
                            {.validation_split = 0, .use = DataUse::measurement, .record = record});
-  const MeasuredTexts measured = measured_texts(now, "", record);
-  EXPECT_EQ(measured.part.facts.part, "all");
-  EXPECT_EQ(measured.part.facts.rows, 200);
-  EXPECT_EQ(measured.part.trained_on_rows, 10);
+  const EvaluationExamples measured = evaluation_examples(now, "", record);
+  EXPECT_EQ(measured.split.facts.split, "all");
+  EXPECT_EQ(measured.split.facts.rows, 200);
+  EXPECT_EQ(measured.split.trained_on_rows, 10);
 }
 
-TEST(MeasuredTexts, AreOfASplitByItsOwnName) {
+TEST(EvaluationExamples, AreOfASplitByItsOwnName) {
   DataSet data = numbered(10);
   data.label_names = {"zero", "one"};
   data.validation = {{"new", 0}};
-  data.asked_split = {"validation_mismatched", SplitRole::validation};
+  data.requested_split = {"validation_mismatched", SplitRole::validation};
   const Splits splits = split(std::move(data), {});
   EXPECT_EQ(splits.validation_source.text, "1 examples of the data's split validation_mismatched");
-  const MeasuredTexts measured = measured_texts(splits, "validation_mismatched", std::nullopt);
-  EXPECT_EQ(measured.part.facts.part, "validation");
+  const EvaluationExamples measured =
+      evaluation_examples(splits, "validation_mismatched", std::nullopt);
+  EXPECT_EQ(measured.split.facts.split, "validation");
   EXPECT_EQ(measured.examples[0].text, "new");
-  EXPECT_EQ(part(splits, "validation_mismatched").size(), 1u);
+  EXPECT_EQ(split_named(splits, "validation_mismatched").size(), 1u);
 }
 
 TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
@@ -313,25 +316,25 @@ TEST(Split, TakesTheSameShareOfClassesThoughTextsRepeat) {
   EXPECT_EQ(splits.validation_source.text, "200 of 2,000 training examples, set aside by seed 42");
 }
 
-TEST(MeasuredTexts, MayBeAllParts) {
+TEST(EvaluationExamples, MayBeAllParts) {
   DataSet data = numbered(10);
   data.label_names = {"zero", "one"};
   const Splits splits = split(std::move(data), {.validation_split = 0.2});
-  const MeasuredTexts all = measured_texts(splits, "all", std::nullopt);
-  EXPECT_EQ(all.part.facts.part, "all");
+  const EvaluationExamples all = evaluation_examples(splits, "all", std::nullopt);
+  EXPECT_EQ(all.split.facts.split, "all");
   EXPECT_EQ(all.examples.size(), 11u);
-  EXPECT_EQ(measured_texts(splits, "train", std::nullopt).part.facts.part, "train");
+  EXPECT_EQ(evaluation_examples(splits, "train", std::nullopt).split.facts.split, "train");
   expect_user_error("`split`: expected train, validation, test or all, got 'dev'",
-                    [&] { measured_texts(splits, "dev", std::nullopt); });
+                    [&] { evaluation_examples(splits, "dev", std::nullopt); });
 }
 
-TEST(MeasuredTexts, AreASampleWhereFewerAreWanted) {
+TEST(EvaluationExamples, AreASampleWhereFewerAreWanted) {
   const Splits splits = split(
       file_of(100), {.validation_split = 0, .use = DataUse::measurement, .max_eval_samples = 12});
-  const MeasuredTexts texts = measured_texts(splits, "", std::nullopt);
+  const EvaluationExamples texts = evaluation_examples(splits, "", std::nullopt);
   EXPECT_EQ(texts.examples.size(), 12u);
-  EXPECT_EQ(texts.part.facts.rows, 12);
-  EXPECT_EQ(texts.part.origin, "all examples of the data; 12 of 100 of them, drawn by seed 42");
+  EXPECT_EQ(texts.split.facts.rows, 12);
+  EXPECT_EQ(texts.split.origin, "all examples of the data; 12 of 100 of them, drawn by seed 42");
 }
 
 TEST(CheckTrainable, RefusesTextsOfOneClass) {
@@ -350,25 +353,26 @@ TEST(Protocol, RefusesOtherNames) {
 
 TEST(Part, IsCalledByName) {
   Splits splits = split(numbered(10), {.validation_split = 0.2});
-  EXPECT_EQ(part(splits, "train").size(), 8u);
-  EXPECT_EQ(part(splits, "validation").size(), 2u);
-  EXPECT_EQ(part(splits, "test").size(), 1u);
-  EXPECT_EQ(&part(splits, ""), &splits.source.test);
+  EXPECT_EQ(split_named(splits, "train").size(), 8u);
+  EXPECT_EQ(split_named(splits, "validation").size(), 2u);
+  EXPECT_EQ(split_named(splits, "test").size(), 1u);
+  EXPECT_EQ(&split_named(splits, ""), &splits.source.test);
   splits.source.test.clear();
-  EXPECT_EQ(&part(splits, ""), &splits.source.validation);
+  EXPECT_EQ(&split_named(splits, ""), &splits.source.validation);
   splits.source.validation.clear();
-  EXPECT_EQ(&part(splits, ""), &splits.source.train);
+  EXPECT_EQ(&split_named(splits, ""), &splits.source.train);
 }
 
 TEST(Part, RefusesUnknownAndEmptyParts) {
   Splits splits = split(numbered(10), {.validation_split = 0});
   expect_user_error("`split`: expected train, validation, test or all, got 'dev'",
-                    [&] { part(splits, "dev"); });
-  expect_user_error("numbers: the validation split is empty", [&] { part(splits, "validation"); });
+                    [&] { split_named(splits, "dev"); });
+  expect_user_error("numbers: the validation split is empty",
+                    [&] { split_named(splits, "validation"); });
   splits.source.test.clear();
-  expect_user_error("numbers: the test split is empty", [&] { part(splits, "test"); });
+  expect_user_error("numbers: the test split is empty", [&] { split_named(splits, "test"); });
   splits.source.train.clear();
-  expect_user_error("numbers: there are no examples", [&] { part(splits, ""); });
+  expect_user_error("numbers: there are no examples", [&] { split_named(splits, ""); });
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ std::vector<Example> answered(const std::vector<std::vector<float>>& targets) {
   return examples;
 }
 
-PartFacts facts_of_task(const std::vector<Example>& examples, const LabelScheme& scheme) {
-  return part_facts("validation", examples, row_hashes(examples), scheme, {});
+SplitFacts facts_of_task(const std::vector<Example>& examples, const LabelScheme& scheme) {
+  return split_facts("validation", examples, row_hashes(examples), scheme, {});
 }
 
-MeasuredPart measured_task(const std::vector<Example>& examples, const LabelScheme& scheme) {
-  return measured_part(facts_of_task(examples, scheme), "where from", examples,
-                       row_hashes(examples), scheme.names,
-                       after_training(TrainedOn{}, "data", {77}, {}));
+MeasuredSplit measured_task(const std::vector<Example>& examples, const LabelScheme& scheme) {
+  return measured_split(facts_of_task(examples, scheme), "where from", examples,
+                        row_hashes(examples), scheme.names,
+                        after_training(TrainedOn{}, "data", {77}, {}));
 }
 
 DataSet data_of(const std::vector<Example>& examples, const LabelScheme& scheme) {
@@ -43,7 +43,7 @@ DataSet data_of(const std::vector<Example>& examples, const LabelScheme& scheme)
 
 TEST(NumbersOfAPart, AreARangeAndAMean) {
   const std::vector<Example> examples = answered({{0}, {5}, {2.8F}});
-  const PartFacts facts = facts_of_task(examples, kScores);
+  const SplitFacts facts = facts_of_task(examples, kScores);
   ASSERT_EQ(facts.numbers.size(), 1u);
   EXPECT_EQ(facts.numbers[0].least, 0);
   EXPECT_EQ(facts.numbers[0].greatest, 5);
@@ -51,7 +51,7 @@ TEST(NumbersOfAPart, AreARangeAndAMean) {
   EXPECT_TRUE(facts.class_rows.empty());
   EXPECT_TRUE(std::isnan(facts.majority_share()));
   EXPECT_EQ(class_counts_text(facts, kScores.names), "numbers from 0.00 to 5.00, mean 2.60");
-  const MeasuredPart part = measured_task(examples, kScores);
+  const MeasuredSplit part = measured_task(examples, kScores);
   EXPECT_EQ(part.majority_label, "");
   EXPECT_EQ(to_json(measured_split_result(part))["majority_share"], Json());
   EXPECT_EQ(describe(part), "validation, n = 3: where from; numbers from 0.00 to 5.00, mean 2.60");
@@ -79,13 +79,13 @@ TEST(NumbersOfAPart, ThatAreAllTheSameAreAWarning) {
 
 TEST(LabelsOfAPart, AreCountedWithTheTextsThatHaveNone) {
   const std::vector<Example> examples = answered({{1, 1}, {1, 0}, {0, 0}, {1, 0}});
-  const PartFacts facts = facts_of_task(examples, kTopics);
+  const SplitFacts facts = facts_of_task(examples, kTopics);
   EXPECT_EQ(facts.class_rows, (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(facts.unlabelled_rows, 1);
   EXPECT_EQ(facts.classes_present(), 2u);
   EXPECT_TRUE(std::isnan(facts.majority_share()));
   EXPECT_EQ(class_counts_text(facts, kTopics.names), "rude 3, threat 1, none 1");
-  const MeasuredPart part = measured_task(examples, kTopics);
+  const MeasuredSplit part = measured_task(examples, kTopics);
   EXPECT_EQ(describe(part), "validation, n = 4: where from; rude 3, threat 1, none 1");
   EXPECT_EQ(warnings_of(part, kTopics.names),
             Names{"validation: very few examples of 'rude' (3), 'threat' (1), so their metrics are "

@@ -137,7 +137,8 @@ TEST(TrainedOn, RefusesWhatItDidNotWrite) {
     expect_user_error(file.string() + ": " + reason, [&] { read_trained_on(folder.path()); });
   };
   const Tensor falling = Tensor::of<std::int64_t>({2}, {5, 3});
-  expect_refusal("tensor 'trained_on': the hashes do not rise", {{"trained_on", falling}}, "2");
+  expect_refusal("tensor 'trained_on': the hashes are not in ascending order",
+                 {{"trained_on", falling}}, "2");
   expect_refusal("tensor 'chosen_on': expected a list of i64",
                  {{"chosen_on", Tensor::of<float>({1}, {1})}}, "2");
   expect_refusal("expected version 2 of the record, got '3'", {}, "3");

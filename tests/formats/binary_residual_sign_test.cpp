@@ -97,7 +97,7 @@ TEST(BinaryResidualSign, GainsFromEveryLevel) {
 }
 
 TEST(BinaryResidualSign, RefusesToLearnTheOldMeans) {
-  expect_user_error("the means of mode=mase follow from their number; leave scale out",
+  expect_user_error("mode=mase derives the means from their number; omit scale",
                     [] { format_of("binary_residual_sign(scale=learned,mode=mase)"); });
 }
 

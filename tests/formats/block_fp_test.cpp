@@ -169,9 +169,8 @@ TEST(BlockFp, SpellsOutItsParameters) {
 }
 
 TEST(BlockFp, RefusesWhatItCannotDo) {
-  expect_user_error(
-      "exponents from 200 to 203 are beyond those of a float; take exponent_bias=auto",
-      [] { format_of("block_fp(exponent_width=2,exponent_bias=-200)"); });
+  expect_user_error("exponents from 200 to 203 exceed those of a float; use exponent_bias=auto",
+                    [] { format_of("block_fp(exponent_width=2,exponent_bias=-200)"); });
   expect_user_error("block=0 is outside 1", [] { format_of("block_fp(block=0)"); });
   expect_user_error("width=1 is outside 2", [] { format_of("block_fp(width=1)"); });
 }

@@ -135,9 +135,9 @@ TEST(BlockLog, ObjectsToBiasesThatRaiseMostValues) {
   EXPECT_EQ(objection("block_log"), "");
   EXPECT_EQ(objection("block_log(mode=mase)"), "");
   EXPECT_EQ(objection("block_log(exponent_bias_width=2,mode=mase)"),
-            "exponent_bias_width=2 makes 0.125 the smallest magnitude, but the median magnitude of "
-            "the values is 0.04, so most of them would be zero or raised to it; take "
-            "exponent_bias_width=8");
+            "exponent_bias_width=2 makes 0.125 the smallest magnitude, but the median "
+            "magnitude of the values is 0.04, so most of them would be rounded to zero or "
+            "up to it; use exponent_bias_width=8");
 }
 
 TEST(BlockLog, TakesBitsAndABiasForEveryBlock) {

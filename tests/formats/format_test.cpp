@@ -84,21 +84,23 @@ TEST(Format, RefusesMalformedText) {
             "is missing");
   EXPECT_EQ(refusal("integer(8)"), "format 'integer(8)': expected parameter=value, got '8'");
   EXPECT_EQ(refusal("integer(width=eight)"),
-            "integer(width=eight): width='eight' is no whole number");
-  EXPECT_EQ(refusal("integer(width=auto)"), "integer(width=auto): width='auto' is no whole number");
+            "integer(width=eight): width='eight' is not a whole number");
+  EXPECT_EQ(refusal("integer(width=auto)"),
+            "integer(width=auto): width='auto' is not a whole number");
   EXPECT_EQ(refusal("integer(frac=4.5)"),
-            "integer(frac=4.5): frac='4.5' is no whole number (or auto)");
+            "integer(frac=4.5): frac='4.5' is not a whole number (or auto)");
   EXPECT_EQ(refusal("integer(width=99999999999999999999)"),
-            "integer(width=99999999999999999999): width='99999999999999999999' is no whole number");
+            "integer(width=99999999999999999999): width='99999999999999999999' is not a "
+            "whole number");
   EXPECT_EQ(refusal("integer(width=8,width=4)"),
             "format 'integer(width=8,width=4)': width is given twice");
 }
 
 TEST(Format, RefusesParametersOutsideTheirRange) {
   EXPECT_EQ(refusal("integer(width=33)"),
-            "integer(width=33): width=33 is outside 1 … 32 (bits in all)");
+            "integer(width=33): width=33 is outside 1 … 32 (total bits)");
   EXPECT_EQ(refusal("integer(frac=-65)"),
-            "integer(frac=-65): frac=-65 is outside -64 … 64 (bits behind the binary point)");
+            "integer(frac=-65): frac=-65 is outside -64 … 64 (bits after the binary point)");
 }
 
 TEST(Format, LeavesWordsOutThatAreTheDefault) {

@@ -72,7 +72,7 @@ TEST(Int, RefusesScalesThatNobodyCanKnow) {
                     [] { format_of("int(per=token,scale=static)"); });
   expect_user_error("use scale=dynamic, or per=tensor",
                     [] { format_of("int(per=token,scale=learned)"); });
-  expect_user_error("learned scales come without a zero point; use range=symmetric",
+  expect_user_error("learned scales have no zero point; use range=symmetric",
                     [] { format_of("int(scale=learned,range=affine)"); });
   for (const char* text : {"int(mode=mase,scale=learned)", "int(mode=mase,per=tensor)",
                            "int(mode=mase,range=affine)", "int(mode=mase,per=token)"})

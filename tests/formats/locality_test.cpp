@@ -106,7 +106,7 @@ TEST(Locality, FollowsTheParameters) {
   EXPECT_EQ(of("ternary(mode=mase)"), Locality::tensor) << "a scale for each of the first axis";
   EXPECT_EQ(of("ternary(per=tensor,scale=learned)"), Locality::element);
   EXPECT_EQ(of("ternary(scale=learned)"), Locality::tensor) << "as of int";
-  EXPECT_EQ(of("binary_scaling"), Locality::element) << "by a scale that is known before";
+  EXPECT_EQ(of("binary_scaling"), Locality::element) << "by a scale known in advance";
   EXPECT_EQ(of("binary_scaling(per=row)"), Locality::tensor);
   EXPECT_EQ(of("binary_residual_sign"), Locality::element);
 }

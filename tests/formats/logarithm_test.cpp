@@ -142,9 +142,9 @@ TEST(Log, HasNoCodeForWhatIsNoPower) {
 }
 
 TEST(Log, RefusesExponentsNoFloatHas) {
-  expect_user_error("exponents from -299 to -173 are beyond those of a float (-126 … 127)",
+  expect_user_error("exponents from -299 to -173 exceed those of a float (-126 … 127)",
                     [] { format_of("log(width=8,exponent_bias=300)"); });
-  expect_user_error("exponents from 128 to 254 are beyond those of a float (-126 … 127)",
+  expect_user_error("exponents from 128 to 254 exceed those of a float (-126 … 127)",
                     [] { format_of("log(width=8,exponent_bias=-127)"); });
 }
 
@@ -153,8 +153,8 @@ TEST(Log, ObjectsToABiasThatLosesTheTensor) {
   EXPECT_EQ(objection("log(width=8,exponent_bias=63)", weights), "");
   EXPECT_EQ(objection("log(width=8)", weights), "");
   EXPECT_EQ(objection("log(width=8,exponent_bias=1)", weights),
-            "exponent_bias=1 makes 1 the smallest magnitude, but the median magnitude of the "
-            "values is 0.05, so most of them would be zero or raised to it; take "
+            "exponent_bias=1 makes 1 the smallest magnitude, but the median magnitude of "
+            "the values is 0.05, so most of them would be rounded to zero or up to it; use "
             "exponent_bias=130");
   EXPECT_NE(objection("log(width=4,exponent_bias=3,mode=mase)", weights).find("exponent_bias=10"),
             std::string::npos);

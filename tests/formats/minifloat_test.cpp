@@ -182,7 +182,7 @@ TEST(Minifloat, RefusesWhatHasNoRoom) {
       [] { format_of("minifloat_denorm(width=5)"); });
   expect_user_error("27 mantissa bits are more than a float has; make width at most 28",
                     [] { format_of("minifloat_ieee(width=32)"); });
-  expect_user_error("exponents from -299 to -285 are beyond those of a float",
+  expect_user_error("exponents from -299 to -285 exceed those of a float",
                     [] { format_of("minifloat_ieee(exponent_bias=300)"); });
 }
 
@@ -192,9 +192,9 @@ TEST(Minifloat, ObjectsToABiasThatLosesTheTensor) {
   EXPECT_EQ(objection("minifloat_ieee", {}), "");
   EXPECT_EQ(objection("minifloat_ieee", {0, 0}), "");
   EXPECT_EQ(objection("minifloat_ieee(exponent_bias=0)", weights),
-            "exponent_bias=0 makes 0.25 the smallest magnitude, but the median magnitude of the "
-            "values is 0.05, so most of them would be zero or raised to it; take "
-            "exponent_bias=19");
+            "exponent_bias=0 makes 0.25 the smallest magnitude, but the median magnitude "
+            "of the values is 0.05, so most of them would be rounded to zero or up to it; "
+            "use exponent_bias=19");
   EXPECT_EQ(objection("minifloat_ieee(exponent_bias=19)", weights), "");
   EXPECT_NE(objection("minifloat_denorm(exponent_bias=40)", weights).find("exponent_bias=18"),
             std::string::npos);

@@ -151,7 +151,7 @@ TEST(Mxfp, RefusesWhatItCannotDo) {
   expect_user_error("mode=mase has a scale of its own",
                     [] { format_of("mxfp(scale=ceil,mode=mase)"); });
   expect_user_error("'e4m4' is not one of e4m3", [] { format_of("mxfp(element=e4m4)"); });
-  expect_user_error("no multiple of the block", [] {
+  expect_user_error("not a multiple of the block size", [] {
     by_reference("mxfp(block=2,mode=mase)", {1, 2, 3});
   });
 }

@@ -58,7 +58,8 @@ TEST(Mxint, PacksWhatTheCudaExtensionPacks) {
   for (const Json& entry : read_json(test_data() / "vectors" / "formats.json")) {
     if (entry["format"] != "mxint8_cuda") continue;
     for (const Json& row : entry["cases"]) {
-      if (!row.contains("mantissa_int8")) {  // only a code, at scale 1; -128 means 0 there and -2 here
+      if (!row.contains(
+              "mantissa_int8")) {  // only a code, at scale 1; -128 means 0 there and -2 here
         const auto mantissa = row["in"].get<std::int64_t>();
         if (mantissa == -128) continue;
         std::vector<float> y(1);
@@ -175,10 +176,10 @@ TEST(Mxint, TakesBitsAndAByteForEveryBlock) {
 TEST(Mxint, RefusesWhatItCannotDo) {
   expect_user_error("mode=mase has a scale of its own",
                     [] { format_of("mxint(scale=ceil,mode=mase)"); });
-  expect_user_error("has no axis 2; take one from -2 to 1", [] {
+  expect_user_error("has no axis 2; use one from -2 to 1", [] {
     by_reference("mxint(axis=2)", {1, 2}, {1, 2});
   });
-  expect_user_error("3 elements of the tensor (3) are no multiple of the block", [] {
+  expect_user_error("3 elements of the tensor (3) are not a multiple of the block size", [] {
     by_reference("mxint(block=2,mode=mase)", {1, 2, 3});
   });
 }

@@ -131,11 +131,11 @@ TEST(Packing, TakesTheBytesThatTheFormatSays) {
 }
 
 TEST(Packing, RefusesFormatsOfLargeCodes) {
-  expect_user_error("its codes have 17 bits, packed are those of up to 16", [] {
+  expect_user_error("its codes have 17 bits, and packing supports up to 16", [] {
     packed_layout(format_of("minifloat_ieee(width=17,exponent_width=5)"), {4, 4},
                   Arrangement::rows);
   });
-  expect_user_error("unknown arrangement 'tiles' of packed codes; they lie in panels or in rows",
+  expect_user_error("unknown arrangement 'tiles' of packed codes; expected panels or rows",
                     [] { parse_arrangement("tiles"); });
 }
 
@@ -150,21 +150,21 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
     check_codes({format, sizes, {}, state}, layout, packed, pool);
   };
   expect_user_error(
-      "row 5, block 1: the scale is nan; the file is damaged, or was packed from weights that are "
-      "no numbers",
+      "row 5, block 1: the scale is nan; the file is damaged, or was packed from "
+      "weights that are not numbers",
       [&] {
         check(format_of("mxint(bits=8)"), {40, 64},
               [](PackedCodes& packed) { packed.shared.data<std::uint8_t>()[32 + 5] = 255; });
       });
   expect_user_error(
-      "nan; the file is damaged, or was packed from weights that are no numbers", [&] {
+      "nan; the file is damaged, or was packed from weights that are not numbers", [&] {
         check(format_of("int(bits=4,per=row,mode=mase)"), {4, 32}, [](PackedCodes& packed) {
           std::fill_n(packed.shared.data<std::uint8_t>() + 12, 4, std::uint8_t{255});
         });
       });
   expect_user_error(
-      "row 33, block 1: the scale is inf; the file is damaged, or was packed from weights that are "
-      "no numbers",
+      "row 33, block 1: the scale is inf; the file is damaged, or was packed from "
+      "weights that are not numbers",
       [&] {
         check(format_of("int(bits=4,group=32)"), {40, 64}, [](PackedCodes& packed) {
           // The second bytes of the second block in the second panel.

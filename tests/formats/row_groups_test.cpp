@@ -66,8 +66,8 @@ TEST(RowGroups, RefuseScalesFromElsewhere) {
   for (const char* text :
        {"int(group=32,per=row)", "int(group=32,per=token)", "int(group=32,scale=static)",
         "int(group=32,scale=learned)", "int(group=32,mode=mase)"})
-    expect_user_error("give nothing but bits and range with group", [&] { format_of(text); });
-  expect_user_error("too few for codes of 9; take bits of 2 to 8",
+    expect_user_error("give only bits and range with it", [&] { format_of(text); });
+  expect_user_error("too few for codes of 9; use bits of 2 to 8",
                     [] { format_of("int(bits=9,group=32)"); });
 }
 

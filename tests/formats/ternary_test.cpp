@@ -46,7 +46,8 @@ TEST(Ternary, HasTheSameBitsFastAndSlow) {
 
 TEST(Ternary, IsIdempotent) {
   for (const std::string& format : kTernaryFormats) {
-    if (format == "ternary(scale=none,mode=mase)") continue;  // its values do not depend on the threshold
+    if (format == "ternary(scale=none,mode=mase)")
+      continue;  // its values do not depend on the threshold
     check_idempotent(format, finite_values(40009), {});
     check_idempotent(format, normal_values(29 * 107), {29, 107});
   }
@@ -119,9 +120,9 @@ TEST(Ternary, HasValuesAmongSubnormals) {
 }
 
 TEST(Ternary, RefusesWhatTheOldModeDoesNotHave) {
-  expect_user_error("mode=mase takes its scale from the tensor; use scale=dynamic or scale=none",
+  expect_user_error("mode=mase computes its scale from the tensor; use scale=dynamic or scale=none",
                     [] { format_of("ternary(mode=mase,scale=learned)"); });
-  expect_user_error("a scale for every slice of the first axis; leave per out",
+  expect_user_error("a scale for every slice of the first axis; omit per",
                     [] { format_of("ternary(mode=mase,per=tensor)"); });
 }
 

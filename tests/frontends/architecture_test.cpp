@@ -305,12 +305,12 @@ TEST(Architecture, AFreshHeadKeepsWhatIsOfNoClass) {
   const Model trained = load_golden_model("roberta");
   const Model fresh =
       load_model(testing::kGoldenModels / "roberta", builtin().ops, builtin().formats, /*seed=*/9,
-                 {.names = {"ham", "spam"}}, HeadFit::may_be_fresh);
+                 {.names = {"ham", "spam"}}, HeadFit::may_be_new);
   EXPECT_EQ(fresh.warnings,
             std::vector<std::string>{
                 "the model's labels are no, yes, maybe, the data's are ham, spam: "
-                "classifier.out_proj.bias, classifier.out_proj.weight begin at random; train "
-                "before use"});
+                "classifier.out_proj.bias, classifier.out_proj.weight are initialized at "
+                "random; train the model before use"});
   EXPECT_EQ(elements_of(fresh.parameters.at("classifier.dense.weight")),
             elements_of(trained.parameters.at("classifier.dense.weight")));
   EXPECT_EQ(fresh.parameters.at("classifier.out_proj.weight").sizes(), (Sizes{2, 12}));

@@ -188,8 +188,8 @@ TEST(Archive, RefusesWhatItDoesNotRead) {
   expect_refused("entry 'a' is encrypted", zip({file}));
   file = stored("a", "hello");
   file.method = 12;
-  expect_refused("entry 'a' is packed by method 12", zip({file}));
-  expect_refused("names entry 'a' twice", zip({stored("a", "1"), stored("a", "2")}));
+  expect_refused("entry 'a' is compressed with method 12", zip({file}));
+  expect_refused("contains entry 'a' twice", zip({stored("a", "1"), stored("a", "2")}));
 }
 
 TEST(Archive, RefusesDamagedDirectories) {

@@ -79,9 +79,8 @@ TEST(Checkpoint, NamesAllItLookedFor) {
   const TemporaryFolder folder;
   folder.file("config.json", "{}");
   expect_refused(
-      "no weights in this folder; looked for model.safetensors, model.safetensors.index.json, "
-      "pytorch_model.bin, "
-      "pytorch_model.bin.index.json",
+      "the folder contains no weights; expected one of model.safetensors, "
+      "model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json",
       folder);
   expect_user_error("expected the folder of a model, got nothing there",
                     [&] { load_checkpoint(folder.path() / "no"); });
@@ -108,16 +107,18 @@ TEST(Checkpoint, RefusesShardsThatAreNotWhatTheIndexSays) {
   const TemporaryFolder folder;
   write_shards(folder, R"({"a": "1.safetensors", "b": "3.safetensors"})");
   expect_refused(
-      "3.safetensors: no such file, but model.safetensors.index.json spreads the weights over it",
+      "3.safetensors: no such file, but model.safetensors.index.json lists weights "
+      "in it",
       folder);
   write_shards(folder, R"({"a": "1.safetensors", "c": "2.safetensors"})");
   expect_refused(
-      "2.safetensors: expected tensor 'c', which model.safetensors.index.json says is there",
+      "2.safetensors: expected tensor 'c', which model.safetensors.index.json lists "
+      "for this file",
       folder);
   write_shards(folder, R"({"a": "1.safetensors", "b": "2.safetensors"})");
   write_safetensors(folder.path() / "2.safetensors", {{"a", numbers({1})}, {"b", numbers({2})}},
                     {});
-  expect_refused("2.safetensors: tensor 'a' is in another file of the model too", folder);
+  expect_refused("2.safetensors: tensor 'a' is also in another file of the model", folder);
 }
 
 TEST(Checkpoint, RefusesShardsOutsideOfTheFolder) {
@@ -134,7 +135,7 @@ TEST(Checkpoint, RefusesMalformedIndexes) {
   write_shards(folder, R"({"a": 1})");
   expect_refused("weight_map: expected a file name for 'a', got number", folder);
   write_shards(folder, "{}");
-  expect_refused("weight_map names no tensor", folder);
+  expect_refused("weight_map lists no tensors", folder);
   write_shards(folder, "[]");
   expect_refused("expected an object 'weight_map'", folder);
   folder.file("model.safetensors.index.json", "{");

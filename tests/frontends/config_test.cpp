@@ -173,7 +173,7 @@ TEST(BertConfig, WarnsOfLabelMapsThatContradict) {
 }
 
 TEST(BertConfig, RefusesLabelsThatContradict) {
-  expect_refused("config.json: num_labels: expected 1, the number of labels named, got 3",
+  expect_refused("config.json: num_labels: expected 1, the number of label names, got 3",
                  {{"num_labels", 3}, {"id2label", {{"0", "a"}}}});
   const std::string once = "config.json: id2label: expected each class number once, as \"0\", got ";
   expect_refused(once + R"({"1":"a","01":"b"})", {{"id2label", {{"1", "a"}, {"01", "b"}}}});
@@ -228,9 +228,9 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
   facts.labels = {"a", "b", "c"};
   EXPECT_EQ(config_of(facts).labels, facts.labels);
   EXPECT_EQ(to_json(bert().keys, config_of(facts))["my_key"], 3);
-  EXPECT_FALSE(facts.unnamed());
+  EXPECT_FALSE(facts.has_default_labels());
   facts.labels = default_labels(3);
-  EXPECT_TRUE(facts.unnamed());
+  EXPECT_TRUE(facts.has_default_labels());
 }
 
 TEST(BertConfig, ReadsBackWhatItWrote) {

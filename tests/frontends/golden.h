@@ -30,7 +30,7 @@ inline std::vector<std::string> golden_models() {
 /// Returns the warning of a golden model with a randomly initialized head: the tensors that its file lacks.
 inline std::string initialised_warning(const std::string& golden, std::string_view names,
                                        const char* file = "model.safetensors") {
-  return fmt::format("{}: not there, initialised at random: {}; train before use",
+  return fmt::format("{}: missing, initialized at random: {}; train the model before use",
                      (kGoldenModels / golden / file).string(), names);
 }
 

@@ -90,15 +90,16 @@ TEST(HubCache, SaysWhereItLooked) {
   fs::create_directories(other / "snapshots/ace3");
   write_file(other / "refs/main", "ace3");
   write_file(other / "snapshots/ace3/config.json", R"({"model_type": "gpt2"})");
-  expect_user_error("did you mean 'prajjwal1/bert-tiny'?",  // not a message about a file that could not be opened
-                    [&] { cache.find("prajjwal1/gert-tyny"); });
-  expect_user_error("revision 'v2' is not in the cache of Hugging Face: looked at " + model +
+  expect_user_error(
+      "did you mean 'prajjwal1/bert-tiny'?",  // not a message about a file that could not be opened
+      [&] { cache.find("prajjwal1/gert-tyny"); });
+  expect_user_error("revision 'v2' is not in the Hugging Face cache: checked " + model +
                         "/refs/v2 and " + model +
-                        "/snapshots/v2; there: abc1, abd2; nothing is downloaded",
+                        "/snapshots/v2; available: abc1, abd2. hone downloads nothing",
                     [&] { cache.find("prajjwal1/bert-tiny@v2"); });
-  expect_user_error("revision 'gone' is not in the cache",
+  expect_user_error("revision 'gone' is not in the Hugging Face cache",
                     [&] { cache.find("prajjwal1/bert-tiny@gone"); });
-  expect_user_error("revision 'ab' could be any of abc1, abd2; give more of the hash",
+  expect_user_error("revision 'ab' is ambiguous: it could be abc1, abd2; give more of the hash",
                     [&] { cache.find("prajjwal1/bert-tiny@ab"); });
 }
 

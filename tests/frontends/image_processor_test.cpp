@@ -69,9 +69,10 @@ TEST(ImageProcessor, RefusesWhatItDoesNotDo) {
   const auto refusal = [](const std::string& fragment, const char* text) {
     expect_user_error(fragment, [&] { read_preparation(parse_json(text, "f"), kSize, "f.json"); });
   };
-  refusal("f.json: do_resize and size: expected pictures to be resized", R"({"do_resize": false})");
+  refusal("f.json: do_resize and size: expected a configuration that resizes pictures",
+          R"({"do_resize": false})");
   refusal("f.json: size: expected a whole number", R"({"size": {"height": 8, "width": 9}})");
-  refusal("f.json: it makes images of 16 x 16, the model reads 14 x 14", R"({"size": 16})");
+  refusal("f.json: it produces images of 16 x 16, but the model reads 14 x 14", R"({"size": 16})");
   refusal("f.json: resample: expected 2 (bilinear) or 3 (bicubic), got 1",
           R"({"size": 14, "resample": 1})");
   refusal("f.json: image_mean: expected 3 numbers", R"({"size": 14, "image_mean": [0.5, 0.5]})");

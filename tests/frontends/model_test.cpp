@@ -243,8 +243,8 @@ TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
   write_file(folder.path() / "config.json", config.dump());
   EXPECT_EQ(testing::message_of([&] { load(folder.path()); }),
             (folder.path() / kGraphFile).string() +
-                ": there are quantizers, the quantization_config of config.json says otherwise; "
-                "the two files do not belong together");
+                ": there are quantizers, in contrast to the quantization_config of "
+                "config.json; the two files do not match");
 }
 
 TEST(Model, RefusesAGraphThatIsNone) {
@@ -256,9 +256,11 @@ TEST(Model, RefusesAGraphThatIsNone) {
     write_file(file, text);
     return testing::message_of([&] { load(folder.path()); });
   };
-  EXPECT_TRUE(refusal("hone graph 2\n")
-                  .starts_with(file.string() +
-                               ": expected 'hone graph 1' on the first line; another version"));
+  EXPECT_TRUE(
+      refusal("hone graph 2\n")
+          .starts_with(
+              file.string() +
+              ": expected 'hone graph 1' on the first line; it was written by another version"));
   EXPECT_EQ(
       refusal("hone graph 1\n%x = input : f32[2]\n%y = rellu(%x) : f32[2]\n"),
       file.string() + ": graph text, line 3: unknown operation 'rellu'; did you mean 'relu'?");
@@ -270,9 +272,9 @@ TEST(Model, RefusesAGraphThatIsNone) {
   EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\n%l = input : f32[]\n"
                     "output logits = %x\noutput loss = %l\n"),
             file.string() +
-                ": the logits are f32[B, 3], config.json names 2 classes; the two files do not "
-                "belong together");
-  expect_user_error("1 of the 1 weights that graph.hone asks for are missing: l", [&] {
+                ": the logits are f32[B, 3], config.json lists 2 classes; the two files do not "
+                "match");
+  expect_user_error("1 of the 1 weights that graph.hone needs are missing: l", [&] {
     folder.file(kGraphFile,
                 "hone graph 1\n%x = input : f32[B, 2]\n%l = parameter gain frozen : f32[]\n"
                 "output logits = %x\noutput loss = %l\n");
@@ -324,10 +326,12 @@ TEST(Model, InitialisesAPoolerThatIsNotThere) {
   write_small(folder);
   replace_tensor(folder, "bert.pooler.dense.weight", {});
   const Model model = load(folder.path());
-  EXPECT_EQ(model.warnings, std::vector<std::string>{(folder.path() / kWeightsFile).string() +
-                                                     ": not there, initialised at random: "
-                                                     "bert.pooler.dense.weight; train before use"});
-  EXPECT_EQ(model.drawn, std::vector<std::string>{"bert.pooler.dense.weight"});
+  EXPECT_EQ(model.warnings,
+            std::vector<std::string>{
+                (folder.path() / kWeightsFile).string() +
+                ": missing, initialized at random: bert.pooler.dense.weight; train the model "
+                "before use"});
+  EXPECT_EQ(model.untrained_head_parameters, std::vector<std::string>{"bert.pooler.dense.weight"});
 }
 
 TEST(Model, SaysWhatIsMissingOfItsHead) {
@@ -380,9 +384,8 @@ TEST(Model, RefusesDataWithOtherClassesThanATrainedHead) {
   const TemporaryFolder folder;
   write_small(folder);
   expect_user_error(
-      "the model tells 2 classes: LABEL_0, LABEL_1; the data has 3 classes: a, b, c; give data "
-      "with "
-      "the model's labels",
+      "the model predicts 2 classes: LABEL_0, LABEL_1; the data has 3 classes: a, b, "
+      "c; use data with the model's labels",
       [&] {
         load(folder.path(), {"a", "b", "c"});
       });
@@ -395,7 +398,7 @@ TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
                        {"label2id", {{"bad", 0}, {"good", 1}}}});
   const auto open = [&](const std::vector<std::string>& labels) {
     return load_model(folder.path(), builtin().ops, builtin().formats, /*seed=*/9,
-                      {.names = labels}, HeadFit::may_be_fresh);
+                      {.names = labels}, HeadFit::may_be_new);
   };
   const Model trained = load(folder.path());
   for (const std::vector<std::string>& labels :
@@ -410,7 +413,7 @@ TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
     EXPECT_EQ(model.warnings,
               std::vector<std::string>{fmt::format(
                   "the model's labels are bad, good, the data's are {}: classifier.bias, "
-                  "classifier.weight begin at random; train before use",
+                  "classifier.weight are initialized at random; train the model before use",
                   fmt::join(labels, ", "))});
   }
   const Model same = open({"bad", "good"});
@@ -423,9 +426,9 @@ TEST(Model, OfAQuantizedModelTheHeadStays) {
   write_small(folder,
               {{"quantization_config",
                 {{"quant_method", "hone"}, {"training", "ptq"}, {"layers", Json::object()}}}});
-  expect_user_error("a quantized model cannot have a fresh head", [&] {
+  expect_user_error("a quantized model cannot get a new head", [&] {
     load_model(folder.path(), builtin().ops, builtin().formats, 9, {.names = {"a", "b", "c"}},
-               HeadFit::may_be_fresh);
+               HeadFit::may_be_new);
   });
 }
 
@@ -434,11 +437,11 @@ TEST(Model, RefusesWeightsThatAreMissing) {
   write_small(folder);
   replace_tensor(folder, "bert.encoder.layer.0.output.dense.bias", {});
   expect_user_error(
-      "model.safetensors: 1 of the 25 weights that config.json asks for are missing: "
+      "model.safetensors: 1 of the 25 weights that config.json needs are missing: "
       "bert.encoder.layer.0.output.dense.bias",
       [&] { load(folder.path()); });
   write_small(folder, {{"num_hidden_layers", 11}});
-  expect_user_error("160 of the 185 weights that config.json asks for are missing",
+  expect_user_error("160 of the 185 weights that config.json needs are missing",
                     [&] { load(folder.path()); });
   // Naming the unexpected tensors may explain the error.
   write_small(folder);
@@ -538,8 +541,8 @@ TEST(Model, RefusesWeightsOfAnotherShapeOrKind) {
   const TemporaryFolder folder;
   write_small(folder, {{"intermediate_size", 13}});
   expect_user_error(
-      "model.safetensors: tensor bert.encoder.layer.0.intermediate.dense.weight has the shape "
-      "[12, 8], config.json asks for [13, 8]",
+      "model.safetensors: tensor bert.encoder.layer.0.intermediate.dense.weight has "
+      "the shape [12, 8], config.json needs [13, 8]",
       [&] { load(folder.path()); });
   write_small(folder);
   replace_tensor(folder, "classifier.bias", Tensor::of<std::int64_t>({2}, {0, 0}));
@@ -553,12 +556,13 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
   write_small(folder);
   replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {1, nan}));
   expect_user_error(
-      "model.safetensors: tensor classifier.bias has 1 value that is no number, the first at "
-      "index 1: nan; training went wrong or the file is damaged, take another checkpoint",
+      "model.safetensors: tensor classifier.bias has 1 value that is not a number, "
+      "the first at index 1: nan; training diverged or the file is damaged; use "
+      "another checkpoint",
       [&] { load(folder.path()); });
   replace_tensor(folder, "classifier.bias",
                  Tensor::of<float>({2}, {-infinity, infinity}).cast(DType::bf16));
-  expect_user_error("has 2 values that are no numbers, the first at index 0: -inf",
+  expect_user_error("has 2 values that are not numbers, the first at index 0: -inf",
                     [&] { load(folder.path()); });
   // The largest and smallest finite values are accepted.
   replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {3.4e38f, 1e-45f}));
@@ -577,7 +581,7 @@ TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   Safetensors file = read_safetensors(weights);
   file.tensors.insert_or_assign("classifier.weight.quantizer.frac", Tensor::scalar(std::nanf("")));
   write_safetensors(weights, file.tensors, {});
-  expect_user_error("tensor classifier.weight.quantizer.frac has 1 value that is no number",
+  expect_user_error("tensor classifier.weight.quantizer.frac has 1 value that is not a number",
                     [&] { load(folder.path()); });
 }
 
@@ -588,7 +592,7 @@ TEST(Model, RefusesHostileConfigs) {
     write_small(folder, keys);
     expect_user_error(fragment, [&] { load(folder.path()); });
   };
-  refuse("word_embeddings.weight has the shape [30, 8], config.json asks for [100000000, 8]",
+  refuse("word_embeddings.weight has the shape [30, 8], config.json needs [100000000, 8]",
          {{"vocab_size", 100'000'000}});
   refuse("config.json asks for [30, 65536]", {{"hidden_size", 65536}});
   refuse("hidden_size: expected a whole number", {{"hidden_size", 0}});
@@ -599,12 +603,12 @@ TEST(Model, RefusesHostileConfigs) {
   refuse("is_decoder: expected false", {{"is_decoder", true}});
   write_small(folder, {{"vocab_size", 100'000'000}});
   replace_tensor(folder, "bert.embeddings.word_embeddings.weight", {});
-  expect_user_error("1 of the 25 weights that config.json asks for are missing",
+  expect_user_error("1 of the 25 weights that config.json needs are missing",
                     [&] { load(folder.path()); });
   // A pooler of 17 GB, which would be randomly initialized if the other weights were present.
   write_small(folder, {{"hidden_size", 65536}, {"num_attention_heads", 1}});
   save_checkpoint(folder.path(), {{"none", Tensor::scalar(0.0f)}});
-  expect_user_error("21 of the 25 weights that config.json asks for are missing",
+  expect_user_error("21 of the 25 weights that config.json needs are missing",
                     [&] { load(folder.path()); });
 }
 
@@ -670,11 +674,12 @@ TEST(Model, RefusesDataOfAnotherTaskThanATrainedHead) {
   write_small(folder);
   const LabelScheme sets = {Task::multi_label, {"rude", "threat"}};
   expect_user_error(
-      "the model tells 2 classes: LABEL_0, LABEL_1; the data has 2 labels, any number of them: "
-      "rude, threat; give data with the model's labels, or `ignore_mismatched_sizes`",
+      "the model predicts 2 classes: LABEL_0, LABEL_1; the data has 2 labels, any "
+      "number of them: rude, threat; use data with the model's labels, or "
+      "`ignore_mismatched_sizes`",
       [&] { load_model(folder.path(), builtin().ops, builtin().formats, 1, sets); });
   const Model fresh =
-      load_model(folder.path(), builtin().ops, builtin().formats, 1, sets, HeadFit::may_be_fresh);
+      load_model(folder.path(), builtin().ops, builtin().formats, 1, sets, HeadFit::may_be_new);
   EXPECT_EQ(fresh.facts.task(), Task::multi_label);
   ASSERT_EQ(fresh.warnings.size(), 1u);
   EXPECT_NE(fresh.warnings[0].find("(multi_label_classification in place of "

@@ -32,13 +32,13 @@ TEST(Roberta, RefusesConfigsWithoutRoomBehindPadding) {
   EXPECT_EQ(user_error_of([] {
               roberta_facts({{"pad_token_id", nullptr}});
             }),
-            "config.json: pad_token_id: expected a number, for positions begin behind it, got "
-            "null");
+            "config.json: pad_token_id: expected a number, because positions start after "
+            "it, got null");
   EXPECT_EQ(user_error_of([] {
               roberta_facts({{"max_position_embeddings", 2}});
             }),
-            "config.json: max_position_embeddings: expected more than 2, for positions begin "
-            "behind pad_token_id, got 2");
+            "config.json: max_position_embeddings: expected more than 2, because positions "
+            "start after pad_token_id, got 2");
 }
 
 // RoBERTa's tokenizer separates pairs by special tokens.

@@ -23,7 +23,7 @@ ModelFacts opened(Json config, const char* settings, std::int64_t labels = 1) {
     folder.file(kPromptsFile, settings);
   }
   ModelFacts facts = facts_of(std::move(config), labels);
-  take_score_activation(facts, folder.path(), json_reader());
+  read_score_activation(facts, folder.path(), json_reader());
   return facts;
 }
 
@@ -123,11 +123,11 @@ TEST(ScoreActivation, SettingsCountBesideAModuleList) {
                                 "default_prompt_name": "q",
                                 "activation_fn": "torch.nn.modules.activation.Tanh"})");
   ModelFacts facts = facts_of(Json::object());
-  take_score_activation(facts, folder.path(), json_reader());
+  read_score_activation(facts, folder.path(), json_reader());
   EXPECT_EQ(score_activation(facts), ScoreActivation::sigmoid);
   EXPECT_EQ(read_score_prompt(folder.path(), json_reader()), "");
   folder.file(kModulesFile, R"([{"path": "", "type": "models.Transformer"}])");
-  take_score_activation(facts, folder.path(), json_reader());
+  read_score_activation(facts, folder.path(), json_reader());
   EXPECT_EQ(score_activation(facts), ScoreActivation::tanh);
   EXPECT_EQ(read_score_prompt(folder.path(), json_reader()), "query: ");
 }

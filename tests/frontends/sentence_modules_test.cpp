@@ -106,7 +106,7 @@ TEST(SentenceModules, PutTheDefaultPromptInFront) {
               R"({"prompts": {"query": "query: "}, "default_prompt_name": "query"})");
   EXPECT_EQ(folder.read().prompt, "query: ");
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", R"({"include_prompt": false})"),
-            "include_prompt: expected true, for all tokens are pooled, got false");
+            "include_prompt: expected true, because all tokens are pooled, got false");
   folder.file("1_Pooling/config.json", "{}");
   EXPECT_EQ(folder.refusal_of("config_sentence_transformers.json",
                               R"({"prompts": {}, "default_prompt_name": "query"})"),
@@ -147,9 +147,9 @@ TEST(SentenceModules, RefuseWhatIsNotComputed) {
                         {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
                         {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}])"),
             "the modules are sentence_transformers.models.Transformer, "
-            "sentence_transformers.models.Pooling, sentence_transformers.models.Dense; embeddings "
-            "are computed of a Transformer, a Pooling and, where vectors are to have the length 1, "
-            "a Normalize, in this order");
+            "sentence_transformers.models.Pooling, sentence_transformers.models.Dense; "
+            "embeddings need a Transformer, a Pooling and, for vectors of length 1, a "
+            "Normalize, in this order");
   EXPECT_EQ(modules("[]"), "expected a list of modules, got an empty one");
   EXPECT_EQ(modules("{}"), "expected a list of modules, got object");
   EXPECT_EQ(modules(R"([{"path": ""}])"),
@@ -157,21 +157,23 @@ TEST(SentenceModules, RefuseWhatIsNotComputed) {
   EXPECT_EQ(modules("[3]"),
             R"(module 0: expected an object with the texts "type" and "path", got 3)");
   EXPECT_EQ(modules(R"([{"path": "../x", "type": "models.Transformer"}])"),
-            "module 0: path: expected a folder in that of the model, got '../x'");
+            "module 0: path: expected a folder inside the model folder, got '../x'");
   const Folder folder;
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", R"({"pooling_mode": "lasttoken"})"),
             "pooling_mode: expected some of cls, max, mean, mean_sqrt_len_tokens, got "
             "\"lasttoken\"");
   EXPECT_EQ(
       folder.refusal_of("1_Pooling/config.json", R"({"pooling_mode_weightedmean_tokens": true})"),
-      "pooling_mode_weightedmean_tokens: expected false, for this pooling is not supported, "
-      "got true");
+      "pooling_mode_weightedmean_tokens: expected false, because this pooling is not "
+      "supported, got true");
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})"),
             "pooling_mode_cls_token: expected true or false, got 1");
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", "[]"), "expected an object, got array");
   fs::remove(folder.path() / "1_Pooling/config.json");
-  expect_user_error("1_Pooling/config.json: no such file, but modules.json has the pooling there",
-                    [&] { folder.read(); });
+  expect_user_error(
+      "1_Pooling/config.json: no such file, but modules.json refers to it for the "
+      "pooling",
+      [&] { folder.read(); });
   folder.file("1_Pooling/config.json", "{}");
   EXPECT_EQ(folder.refusal_of("sentence_bert_config.json", R"({"max_seq_length": 2})"),
             "max_seq_length: expected a number from 3, got 2");
@@ -221,8 +223,8 @@ TEST(EmbeddingGraph, KeepsTheQuantizersOfTheEncoder) {
 
 TEST(EmbeddingGraph, RefusesOtherWidthsAndGraphsWithoutAHead) {
   expect_user_error(
-      "the pooling is of 384 numbers a token, the encoder gives 32; the files do not belong "
-      "together",
+      "the pooling expects 384 numbers per token, the encoder returns 32; the files "
+      "do not match",
       [] { embedding_graph(tiny_model(), {.token_width = 384}); });
   Model model = tiny_model();
   model.graph = embedding_graph(model, {});
@@ -244,7 +246,7 @@ TEST(EmbeddingGraph, NeedsNoHeadInTheCheckpoint) {
   save_checkpoint(folder.path(), encoder);
   const Model model =
       load_model(folder.path(), builtin().ops, builtin().formats, 1, {}, HeadFit::unused);
-  EXPECT_TRUE(model.fresh_head());
+  EXPECT_TRUE(model.has_untrained_head());
   EXPECT_EQ(model.warnings, std::vector<std::string>{});
   EXPECT_EQ(to_string(embedding_graph(model, {})), to_string(embedding_graph(whole, {})));
 }

@@ -107,9 +107,9 @@ TEST(TorchFile, SaysWhereADescriptionIsWrong) {
   expect_refused("strides_overflow.bin", "reaches beyond its storage");
   expect_refused("strides_short.bin", "has strides");
   expect_refused("storage_missing.bin", "the archive has no archive/data/");
-  expect_refused(
-      "storage_short_zip.bin",
-      "storage '0': expected 4398046511104 bytes for 1099511627776 f32, the file holds 16");
+  expect_refused("storage_short_zip.bin",
+                 "storage '0': expected 4398046511104 bytes for 1099511627776 f32, the file has "
+                 "16");
   expect_refused("storage_short_legacy.bin", "expected 4398046511104 bytes at byte");
   expect_refused("storage_kind.bin", "element type torch.");
   expect_refused("not_a_dictionary.bin", "expected a dict of tensors, got an integer");
@@ -168,7 +168,7 @@ TEST(TorchFile, RefusesOneStorageAsTwoTypes) {
   std::string second = bytes.substr(begin, end - begin);
   second.replace(0, 3, "U\x01y").replace(second.find("Float"), 5, "Int");
   bytes.insert(end, second);
-  expect_user_error("storage 'k' is said to hold f32 and i32", [&] {
+  expect_user_error("storage 'k' is declared as both f32 and i32", [&] {
     read_torch_file(SharedBytes{bytes, nullptr});
   });
 }

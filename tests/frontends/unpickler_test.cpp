@@ -127,16 +127,15 @@ TEST(Unpickler, RefusesAllCallsButThoseOfStateDicts) {
                         "ctorch._utils\n_rebuild_tensor_v3\n");
   expect_pickle_refused("element type torch.ShortStorage is not supported",
                         "ctorch\nShortStorage\n");
-  expect_pickle_refused("opcode INST is none that saved tensors need",
-                        "(icollections\nOrderedDict\n");
-  expect_pickle_refused("torch.FloatStorage is no function that makes tensors",
+  expect_pickle_refused("opcode INST is not used by saved tensors", "(icollections\nOrderedDict\n");
+  expect_pickle_refused("torch.FloatStorage is not a function that creates tensors",
                         "ctorch\nFloatStorage\n)R");
 }
 
 TEST(Unpickler, RefusesOtherOpcodes) {
   for (const char* opcode :
        {"\x81", "\x92", "o", "P", "2", "I", "S", "V", "\x82", "\x8f", "\x97"}) {
-    expect_pickle_refused("is none that saved tensors need", opcode);
+    expect_pickle_refused("is not used by saved tensors", opcode);
   }
   expect_user_error("expected pickle protocol 2 to 5, got 6", [] { unpickle("\x80\x06N."); });
   expect_user_error("expected pickle protocol 2 to 5, got 1", [] { unpickle("\x80\x01N."); });

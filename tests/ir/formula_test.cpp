@@ -116,16 +116,18 @@ TEST(Formula, SaysWhatItDoesNotRead) {
   EXPECT_EQ(refused(""), "expected a number, an operand or a function at ''");
   EXPECT_EQ(refused("x0 +"), "expected a number, an operand or a function at ''");
   EXPECT_EQ(refused("x0 x1"), "expected ';' or the end at 'x1'");
-  EXPECT_EQ(refused("sin(x0)"), "'sin' is no operand, function or name of a value before");
-  EXPECT_EQ(refused("t0"), "'t0' is no operand, function or name of a value before");
-  EXPECT_EQ(refused("y = x0; y"), "'y' is no name for a value; expected t and a number");
+  EXPECT_EQ(refused("sin(x0)"),
+            "'sin' is not an operand, a function or the name of an earlier value");
+  EXPECT_EQ(refused("t0"), "'t0' is not an operand, a function or the name of an earlier value");
+  EXPECT_EQ(refused("y = x0; y"), "'y' is not a name for a value; expected t followed by a number");
   EXPECT_EQ(refused("t0 = x0; t0 = x1; t0"), "'t0' is given twice");
-  EXPECT_EQ(refused("t0 = x0"), "no result: a formula follows the values that have names");
+  EXPECT_EQ(refused("t0 = x0"), "no result: expected a formula after the named values");
   EXPECT_EQ(refused("exp x0"), "expected '(' at 'x0'");
   EXPECT_EQ(refused("select(x0, x1)"), "expected '<' at ', x1)'");
   EXPECT_EQ(refused("x64"), "operand x64 of at most 64");
   EXPECT_EQ(refused("x99999999999999999999"),
-            "'x99999999999999999999' is no operand, function or name of a value before");
+            "'x99999999999999999999' is not an operand, a function or the name of an "
+            "earlier value");
   EXPECT_EQ(refused(std::string(200, '(').c_str()), "nested more than 100 times");
   std::string many = "x0";
   for (int i = 0; i < 5000; ++i) many += "+x0";

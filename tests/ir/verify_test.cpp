@@ -38,7 +38,7 @@ TEST(Verify, FindsAValueOfAnotherGraph) {
   EXPECT_EQ(broken(triangle.graph), "%z uses a value that is not defined above it");
   Triangle third;
   third.graph.set_output("result", other.y);
-  EXPECT_EQ(broken(third.graph), "output result is no value of the graph");
+  EXPECT_EQ(broken(third.graph), "output result is not a value of the graph");
   EXPECT_EQ(broken(other.graph), "%x has a user that does not use it");
 }
 

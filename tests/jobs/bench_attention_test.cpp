@@ -67,7 +67,7 @@ TEST(BenchAttention, SaysTheSameToProgramsAndPeople) {
 
 TEST(BenchAttention, TakesOneWayAlone) {
   AttentionJob job = small_job();
-  job.ways = {AttentionWay::fused};
+  job.implementations = {AttentionImplementation::fused};
   job.types = {kAttentionTypes[0]};
   const AttentionResult result = bench_attention(job, testing::quiet_context());
   ASSERT_EQ(result.times.size(), 1u);

@@ -10,29 +10,29 @@ namespace {
 
 IterationsJob calls_job() {
   return {.work = {.model = "tiny", .options = {.batch = 1, .tokens = 4}},
-          .ways = {"eager", "interpreter"},
+          .executors = {"eager", "interpreter"},
           .iterations = 25,
           .process = IterationProcess::warm};
 }
 
 TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
   IterationsJob job = calls_job();
-  job.ways = {};
+  job.executors = {};
   const IterationsResult result = bench_iterations(job, testing::quiet_context());
   EXPECT_EQ(result.times.ignored, 5) << "a fifth of fewer than fifty";
-  ASSERT_EQ(result.times.ways.size(), usable_ways(testing::quiet_context().session()).size());
-  for (const WayTimes& way : result.times.ways) {
-    ASSERT_TRUE(way.warm);
-    EXPECT_EQ(way.warm->calls_ms.size(), 25u);
-    EXPECT_EQ(way.warm->stages.front().name, "passes");
-    EXPECT_EQ(way.warm->stages.back().name, "planning");
-    EXPECT_TRUE(way.fresh.empty());
-    EXPECT_GT(way.operations(), 0);
-    EXPECT_GT(way.moved_bytes(), 0);
+  ASSERT_EQ(result.times.executors.size(), usable_modes(testing::quiet_context().session()).size());
+  for (const ExecutorCalls& calls : result.times.executors) {
+    ASSERT_TRUE(calls.warm);
+    EXPECT_EQ(calls.warm->calls_ms.size(), 25u);
+    EXPECT_EQ(calls.warm->stages.front().name, "passes");
+    EXPECT_EQ(calls.warm->stages.back().name, "planning");
+    EXPECT_TRUE(calls.fresh.empty());
+    EXPECT_GT(calls.operations(), 0);
+    EXPECT_GT(calls.moved_bytes(), 0);
   }
-  EXPECT_GT(result.times.ways[0].operations(), result.times.ways[1].operations());
+  EXPECT_GT(result.times.executors[0].operations(), result.times.executors[1].operations());
   // Executors of other devices are listed with the reason why they were not run.
-  EXPECT_EQ(result.times.ways.size() + result.times.not_run.size(), execution_ways().size());
+  EXPECT_EQ(result.times.executors.size() + result.times.not_run.size(), execution_modes().size());
   EXPECT_EQ(result.fields["not_run"].back()["executor"], "graph");
   EXPECT_TRUE(bench_iterations(calls_job(), testing::quiet_context()).times.not_run.empty());
 }
@@ -40,8 +40,8 @@ TEST(BenchIterations, RecordsEveryCallOfEveryWay) {
 TEST(BenchIterations, SaysTheSameToProgramsAndPeople) {
   const IterationsResult result = bench_iterations(calls_job(), testing::quiet_context());
   const IterationTimes read = from_json<IterationTimes>(result.fields);
-  ASSERT_EQ(read.ways.size(), 2u);
-  EXPECT_EQ(read.ways[1].warm->calls_ms, result.times.ways[1].warm->calls_ms);
+  ASSERT_EQ(read.executors.size(), 2u);
+  EXPECT_EQ(read.executors[1].warm->calls_ms, result.times.executors[1].warm->calls_ms);
   EXPECT_EQ(to_json(read.means()), result.fields["means"]);
   EXPECT_EQ(result.fields["means"].size(), 2u * 3) << "of 5, 20 and all";
   const Json& comparison = result.fields["comparisons"][0];
@@ -64,8 +64,8 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
   IterationTimes times;
   times.iterations = 4;
   times.ignored = 1;
-  times.ways = {{.way = "eager", .fresh = calls_of({10, 12, 11})},
-                {.way = "interpreter", .fresh = calls_of({5, 6, 4})}};
+  times.executors = {{.executor = "eager", .fresh = calls_of({10, 12, 11})},
+                     {.executor = "interpreter", .fresh = calls_of({5, 6, 4})}};
   const std::vector<std::string> said = times.findings();
   EXPECT_TRUE(said.front().starts_with(
       "interpreter against eager, in 3 fresh processes of each: 2.20× faster by their medians, "
@@ -79,14 +79,14 @@ TEST(BenchIterations, TellsHowFarProcessesLieApart) {
   EXPECT_EQ(row["median_high_ms"], 6);
   EXPECT_EQ(row["min_ms"], 4);
   EXPECT_EQ(row["counted"], 9);
-  times.ways[1].fresh.resize(1);
+  times.executors[1].fresh.resize(1);
   EXPECT_EQ(times.findings().front().find("fresh processes of each"), std::string::npos);
 }
 
 TEST(BenchIterations, SaysWhereCallsAreTooFew) {
   IterationsJob job = calls_job();
   job.iterations = 5;
-  job.ways = {"interpreter"};
+  job.executors = {"interpreter"};
   const IterationsResult result = bench_iterations(job, testing::quiet_context());
   const std::string text = to_text(result.document);
   EXPECT_NE(text.find("interpreter: 4 calls are too few"), std::string::npos) << text;
@@ -97,10 +97,11 @@ TEST(BenchIterations, TimesATrainingStepToo) {
   IterationsJob job = calls_job();
   job.work.options.train = true;
   job.iterations = 3;
-  job.ways = {"interpreter"};
+  job.executors = {"interpreter"};
   const IterationsResult result = bench_iterations(job, testing::quiet_context());
   std::vector<std::string> stages;
-  for (const StageTime& stage : result.times.ways[0].warm->stages) stages.push_back(stage.name);
+  for (const StageTime& stage : result.times.executors[0].warm->stages)
+    stages.push_back(stage.name);
   EXPECT_EQ(stages, (std::vector<std::string>{"passes", "gradients", "optimizer", "planning"}));
 }
 
@@ -111,11 +112,13 @@ TEST(BenchIterations, RefusesWhatCannotBe) {
     change(job);
     expect_user_error(message, [&] { bench_iterations(job, context); });
   };
-  expect_refusal("one call is only the first", [](IterationsJob& job) { job.iterations = 1; });
+  expect_refusal("expected 2 or more, got 1", [](IterationsJob& job) { job.iterations = 1; });
   expect_refusal("25 calls of 25 would leave none", [](IterationsJob& job) { job.ignored = 25; });
-  expect_refusal("no executor is called 'fast'", [](IterationsJob& job) { job.ways = {"fast"}; });
-  expect_refusal("each once", [](IterationsJob& job) { job.ways = {"eager", "eager"}; });
-  expect_refusal("one executor has this process to itself",
+  expect_refusal("unknown executor 'fast'", [](IterationsJob& job) { job.executors = {"fast"}; });
+  expect_refusal("each executor once", [](IterationsJob& job) {
+    job.executors = {"eager", "eager"};
+  });
+  expect_refusal("expected one executor",
                  [](IterationsJob& job) { job.process = IterationProcess::own; });
 }
 

@@ -47,10 +47,12 @@ TEST(BenchLinear, HoldsEveryWayAndFormatBesideFp32) {
     EXPECT_EQ(times.flops, 2.0 * static_cast<double>(times.rows) * 64 * 64);
     EXPECT_GT(times.share_of_bandwidth(), 0);
     EXPECT_TRUE(times.speedup);
-    EXPECT_EQ(times.speedup->interval.has_value(), times.way != ProductWay::fp32);
+    EXPECT_EQ(times.speedup->interval.has_value(),
+              times.implementation != LinearImplementation::fp32);
     const bool is_coarse = times.format && times.format->starts_with("int(");
     EXPECT_LT(times.relative_difference, is_coarse ? 0.3 : 0.05) << times.name();
-    EXPECT_EQ(times.relative_difference > 1e-4, times.way != ProductWay::fp32) << times.name();
+    EXPECT_EQ(times.relative_difference > 1e-4, times.implementation != LinearImplementation::fp32)
+        << times.name();
   }
   EXPECT_EQ(result.bench.times[0].relative_difference, 0);
   EXPECT_EQ(result.bench.times[2].kernel, "packed_linear / codes");
@@ -66,10 +68,12 @@ TEST(BenchLinear, CountsTheBytesThatARunMustMove) {
   const std::int64_t floats = 4 * (kSize + 7 * (kSize + kSize));
   const std::int64_t weights[] = {4 * kWeights, 2 * kWeights, kWeights + kWeights / 32,
                                   kWeights / 2 + 4 * kSize};
-  for (std::size_t way = 0; way < 4; ++way) {
-    const LinearTimes& times = result.bench.times[6 + way];
-    EXPECT_EQ(times.weight_bytes, weights[way]) << times.name();
-    EXPECT_EQ(times.bytes, weights[way] + (times.way == ProductWay::bf16 ? floats / 2 : floats));
+  for (std::size_t implementation = 0; implementation < 4; ++implementation) {
+    const LinearTimes& times = result.bench.times[6 + implementation];
+    EXPECT_EQ(times.weight_bytes, weights[implementation]) << times.name();
+    EXPECT_EQ(times.bytes,
+              weights[implementation] +
+                  (times.implementation == LinearImplementation::bf16 ? floats / 2 : floats));
   }
   EXPECT_EQ(result.bench.times[10].weight_bytes, weights[2]);
 }
@@ -77,7 +81,7 @@ TEST(BenchLinear, CountsTheBytesThatARunMustMove) {
 TEST(BenchLinear, SaysWhyWhatIsNotRunIsNot) {
   LinearJob job = small_linear_job();
   job.rows = {2};
-  job.ways = {ProductWay::packed, ProductWay::native};
+  job.implementations = {LinearImplementation::packed, LinearImplementation::native};
   job.formats = linear_formats({"mxint(bits=8,block=8)", "integer(width=24,frac=16)"});
   const LinearResult result = bench_linear(job, testing::quiet_context());
   ASSERT_EQ(result.bench.times.size(), 4u);
@@ -109,14 +113,15 @@ TEST(BenchLinear, RunsWhereTheHostCannotReach) {
                     .inputs = 32,
                     .outputs = 3,
                     .formats = linear_formats({"mxint(bits=8)"}),
-                    .ways = {ProductWay::packed, ProductWay::native, ProductWay::bf16},
+                    .implementations = {LinearImplementation::packed, LinearImplementation::native,
+                                        LinearImplementation::bf16},
                     .runs = 1},
                    there);
   ASSERT_EQ(result.bench.times.size(), 3u);
-  for (std::size_t way = 0; way < 2; ++way) {
-    EXPECT_TRUE(result.bench.times[way].was_run());
-    EXPECT_LT(result.bench.times[way].relative_difference, 0.05);
-    EXPECT_GT(result.bench.times[way].min_ms, 0);
+  for (std::size_t implementation = 0; implementation < 2; ++implementation) {
+    EXPECT_TRUE(result.bench.times[implementation].was_run());
+    EXPECT_LT(result.bench.times[implementation].relative_difference, 0.05);
+    EXPECT_GT(result.bench.times[implementation].min_ms, 0);
   }
   // The device has no kernels for bf16.
   EXPECT_EQ(result.bench.times[2].not_run,
@@ -133,11 +138,12 @@ LinearJob small_sparse_job() {
 }
 
 // Returns the times of an implementation with so many rows, in the order of the result.
-std::vector<LinearTimes> sparse_times(const LinearResult& result, ProductWay way,
-                                      std::int64_t rows) {
+std::vector<LinearTimes> sparse_times(const LinearResult& result,
+                                      LinearImplementation implementation, std::int64_t rows) {
   std::vector<LinearTimes> found;
   for (const LinearTimes& times : result.bench.times)
-    if (times.is_sparse() && times.way == way && times.rows == rows) found.push_back(times);
+    if (times.is_sparse() && times.implementation == implementation && times.rows == rows)
+      found.push_back(times);
   return found;
 }
 
@@ -159,8 +165,9 @@ TEST(BenchLinear, SparseProductsAgreeWithTheirWeightAndFollowTheDenseOnes) {
                                  "native_linear / sparse 1x4"};
   for (const std::int64_t rows : {1, 16})
     for (std::size_t i = 0; i < 3; ++i) {
-      constexpr ProductWay kWays[] = {ProductWay::fp32, ProductWay::bf16, ProductWay::native};
-      const std::vector<LinearTimes> rising = sparse_times(result, kWays[i], rows);
+      constexpr LinearImplementation kImplementations[] = {
+          LinearImplementation::fp32, LinearImplementation::bf16, LinearImplementation::native};
+      const std::vector<LinearTimes> rising = sparse_times(result, kImplementations[i], rows);
       ASSERT_EQ(rising.size(), 3u);
       EXPECT_EQ(rising[0].sparsity, 0);
       EXPECT_EQ(rising[1].sparsity, 0.5);
@@ -197,7 +204,7 @@ TEST(BenchLinear, SparseProductsAgreeWithTheirWeightAndFollowTheDenseOnes) {
 TEST(BenchLinear, CountsTheBytesOfSparseWeightsWithTheirIndices) {
   LinearJob job = small_sparse_job();
   job.rows = {2};
-  job.ways = {ProductWay::fp32};
+  job.implementations = {LinearImplementation::fp32};
   job.sparsities = {0.5};
   const LinearResult in_blocks = bench_linear(job, testing::quiet_context());
   // 16 lists, and half of 16 x 64 entries: 2 bytes for the column, 16 for the values
@@ -220,7 +227,7 @@ TEST(BenchLinear, HasNoSparseProductsWhereTheHostCannotReach) {
                                             .inputs = 32,
                                             .outputs = 3,
                                             .sparsities = {0.5},
-                                            .ways = {ProductWay::fp32},
+                                            .implementations = {LinearImplementation::fp32},
                                             .runs = 1},
                                            there);
   ASSERT_EQ(result.bench.times.size(), 1u);
@@ -231,7 +238,7 @@ TEST(BenchLinear, HasNoSparseProductsWhereTheHostCannotReach) {
 // Fewer rows require more zeros.
 TEST(BenchLinear, UsesSparseFloatsForFewRowsOnlyWhereMostWeightsAreZero) {
   LinearJob job = small_sparse_job();
-  job.ways = {ProductWay::fp32};
+  job.implementations = {LinearImplementation::fp32};
   job.sparsities = {0.6, 0.8};
   job.block = PruneBlock{};
   const LinearResult single = bench_linear(job, testing::quiet_context());
@@ -239,7 +246,7 @@ TEST(BenchLinear, UsesSparseFloatsForFewRowsOnlyWhereMostWeightsAreZero) {
   const LinearResult sparser = bench_linear(job, testing::quiet_context());
   const auto used = [](const LinearResult& result, std::int64_t rows) {
     std::vector<bool> all;
-    for (const LinearTimes& times : sparse_times(result, ProductWay::fp32, rows))
+    for (const LinearTimes& times : sparse_times(result, LinearImplementation::fp32, rows))
       all.push_back(*times.used);
     return all;
   };

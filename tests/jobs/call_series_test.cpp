@@ -14,9 +14,9 @@ CallSeries steady_series(std::size_t calls) {
 
 TEST(CallSeries, CountsMakingReadyAndTheFirstCallAsAsked) {
   const CallSeries series = steady_series(20);
-  EXPECT_EQ(series.ready_ms(), 30);
+  EXPECT_EQ(series.preparation_ms(), 30);
   EXPECT_EQ(series.start_ms(), 40);
-  EXPECT_DOUBLE_EQ(series.mean_with_ready_ms(5), (30 + 10 + 4 * 2) / 5.0);
+  EXPECT_DOUBLE_EQ(series.mean_with_preparation_ms(5), (30 + 10 + 4 * 2) / 5.0);
   EXPECT_DOUBLE_EQ(series.mean_ms(5, 0), (10 + 4 * 2) / 5.0);
   EXPECT_DOUBLE_EQ(series.mean_ms(5, 10), 2);
   EXPECT_EQ(series.cumulative_ms().front(), 40);
@@ -64,11 +64,11 @@ TEST(RoundsToTell, GrowWithTheSpreadAndFallWithTheDistance) {
     near.push_back(100 + (i % 8) - 3.0);  // 97 to 104
     far.push_back(80 + (i % 8) - 3.0);
   }
-  const auto of_near = rounds_to_tell(before, near), of_far = rounds_to_tell(before, far);
+  const auto of_near = rounds_to_detect(before, near), of_far = rounds_to_detect(before, far);
   ASSERT_TRUE(of_near && of_far);
   EXPECT_EQ(of_far, 6) << "the fewest that have an interval";
   EXPECT_GT(*of_near, 100);
-  EXPECT_FALSE(rounds_to_tell(before, before)) << "no distance at all";
+  EXPECT_FALSE(rounds_to_detect(before, before)) << "no distance at all";
 }
 
 TEST(BreakEven, IsTheCallAtWhichTheSumsMeet) {

@@ -12,11 +12,11 @@ namespace {
 constexpr std::int64_t kBatchSize = 8;
 
 Choice choice_on(const EncodedSplits& data) {
-  const Model parent = tiny_model();
-  Model candidate = parent;
+  const Model baseline = tiny_model();
+  Model candidate = baseline;
   put_quantizers(candidate, "integer(width=8,frac=4)");
-  Choice choice = begin_choice(parent, data, kBatchSize, quiet_context());
-  report_chosen(choice, {{"int8", &candidate}}, parent, data, kBatchSize, quiet_context());
+  Choice choice = begin_choice(baseline, data, kBatchSize, quiet_context());
+  report_chosen(choice, {{"int8", &candidate}}, baseline, data, kBatchSize, quiet_context());
   return choice;
 }
 
@@ -42,21 +42,21 @@ TEST(Choice, IsMadeOnValidationAndReportedOnTest) {
 TEST(Choice, SaysWhereItsFiguresFlatter) {
   EncodedSplits data = choice_splits();
   data.test = data.validation;
-  data.measured.facts.part = "validation";
+  data.measured.facts.split = "validation";
   const Choice own = choice_on(data);
   EXPECT_TRUE(own.reported.empty());
   EXPECT_NE(own.warning.find("on the split that is reported (validation)"), std::string::npos);
   data.protocol = Protocol::original;
-  data.measured.facts.part = "test";
+  data.measured.facts.split = "test";
   const Choice original = choice_on(data);
-  EXPECT_EQ(original.part, "test");
+  EXPECT_EQ(original.split, "test");
   EXPECT_NE(original.warning.find("protocol original: test"), std::string::npos);
   EXPECT_EQ(reported_findings(original), std::vector<std::string>{original.warning});
 }
 
 TEST(Choice, OfNothingFlattersNothing) {
   EncodedSplits data = choice_splits();
-  data.measured.facts.part = "validation";
+  data.measured.facts.split = "validation";
   Choice choice = begin_choice(tiny_model(), data, kBatchSize, quiet_context());
   report_chosen(choice, {}, tiny_model(), data, kBatchSize, quiet_context());
   EXPECT_EQ(choice.warning, "");
@@ -65,7 +65,7 @@ TEST(Choice, OfNothingFlattersNothing) {
 
 TEST(Choice, NeedsAPartToBeMadeOn) {
   expect_user_error("there is no validation split to choose on",
-                    [] { choice_part(tiny_splits()); });
+                    [] { choice_split(tiny_splits()); });
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ using testing::tiny_model;
 
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;
-  options.plan =
-      one_format(tiny_model(), parse_format(format, testing::quiet_context().library.formats));
+  options.plan = plan_with_format(tiny_model(),
+                                  parse_format(format, testing::quiet_context().library.formats));
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
   return compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
@@ -76,11 +76,11 @@ TEST(Compress, RefusesOperandsThatAreQuantizedAlready) {
   options.plan = {{"bert.pooler.dense", {.output = testing::format_called("bf16")}},
                   {"classifier", {.weight = testing::format_called("bf16")}}};
   const char* message =
-      "%classifier: its weight is quantized already (%classifier.weight.quantizer); leave it out, "
-      "or start from what was not quantized yet";
+      "%classifier: its weight is already quantized (%classifier.weight.quantizer); "
+      "exclude it, or start from the unquantized model";
   expect_user_error(
       message, [&] { compress(model, testing::tiny_splits(), options, testing::quiet_context()); });
-  expect_user_error(message, [&] { whole_plan(model, options.plan); });
+  expect_user_error(message, [&] { combined_plan(model, options.plan); });
 }
 
 Model further(const Model& parent, const QuantizationPlan& plan, bool qat = false) {
@@ -104,7 +104,7 @@ TEST(Compress, GoesOnFromAQuantizedModel) {
   QuantizationPlan both = parent.quantization->plan;
   both.insert(both.begin(), words[0]);
   EXPECT_EQ(model.quantization->plan, both);
-  EXPECT_EQ(whole_plan(parent, words), both);
+  EXPECT_EQ(combined_plan(parent, words), both);
   EXPECT_EQ(
       model.facts.history.passes,
       (std::vector<std::string>{"quantize(format=integer(width=8,frac=auto))",
@@ -228,7 +228,7 @@ TEST(Compress, KeepsTrainedScalesInTheSavedModel) {
 TEST(Compress, KeepsTheStateOfEveryRow) {
   const TemporaryFolder folder;
   CompressOptions options;
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   options.plan =
       uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
                                                   testing::quiet_context().library.formats)});

@@ -48,7 +48,7 @@ DeviceOutcome all_jobs(Context& context) {
   for (const char* format : {"integer(width=8)", "int(bits=4)"}) {
     CompressOptions options;
     options.calibration = {.batch_size = 8, .batch_count = 2};
-    options.plan = one_format(model, testing::format_called(format));
+    options.plan = plan_with_format(model, testing::format_called(format));
     keep(compress(model, data, options, context), context, outcome);
     options.qat = true;
     options.fine_tune = training;
@@ -142,8 +142,8 @@ DeviceOutcome studies(Context& context) {
            .layers)
     outcome.noise.push_back(one.divergence.mean);
   std::vector<std::string> layers;
-  const Graph plain = plain_graph(model);
-  for (const Node* node : plain.operations(kUsualLayer)) layers.push_back(node->name());
+  const Graph plain = unquantized_graph(model);
+  for (const Node* node : plain.operations(kDefaultLayer)) layers.push_back(node->name());
   std::vector<std::vector<std::size_t>> allocations(2, std::vector<std::size_t>(layers.size(), 1));
   allocations[1].back() = 2;
   for (const Divergence& one :
@@ -152,7 +152,7 @@ DeviceOutcome studies(Context& context) {
     outcome.noise.push_back(one.mean);
   for (const TensorStatistics& one : measure_statistics(model, {}, data.validation, context))
     outcome.noise.push_back(one.standard_deviation().value_or(-1));
-  CompressOptions options{.plan = one_format(model, narrow), .calibration = calibration};
+  CompressOptions options{.plan = plan_with_format(model, narrow), .calibration = calibration};
   keep(packed_to_run(compress(model, data, options, context), context), context, outcome);
   return outcome;
 }

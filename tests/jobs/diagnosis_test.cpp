@@ -22,7 +22,7 @@ using testing::quiet_context;
 MetricChange change(std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = 1000;
-  c.only_parent = lost;
+  c.only_baseline = lost;
   c.only_candidate = gained;
   return accuracy_change(c);
 }
@@ -39,8 +39,9 @@ TEST(WorthExplaining, IsALossOfHalfAPoint) {
 // less.
 struct Case {
   Model parent = biased_tiny_model(0.1f);
-  CompressOptions options{.plan = one_format(parent, format_called("integer(width=6,frac=1)")),
-                          .calibration = {.batch_size = 8, .batch_count = 1}};
+  CompressOptions options{
+      .plan = plan_with_format(parent, format_called("integer(width=6,frac=1)")),
+      .calibration = {.batch_size = 8, .batch_count = 1}};
   Measurement before = measured(parent);
   Diagnosis diagnosis = diagnose(parent, before, choice_splits(), options, quiet_context());
 
@@ -97,7 +98,7 @@ TEST(Diagnose, FindsParametersThatKeepTheMargins) {
 }
 
 TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
-  EXPECT_EQ(coarse().diagnosis.part, "validation");
+  EXPECT_EQ(coarse().diagnosis.split, "validation");
   EXPECT_EQ(coarse().diagnosis.improved->measurement.evaluation.examples, 40);
   EncodedSplits without = choice_splits();
   without.validation = {};
@@ -108,7 +109,7 @@ TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
 
 TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
   const Model parent = biased_tiny_model(0.1f);
-  const CompressOptions options{.plan = one_format(parent, format_called("binary")),
+  const CompressOptions options{.plan = plan_with_format(parent, format_called("binary")),
                                 .calibration = {.batch_size = 8, .batch_count = 1}};
   const Diagnosis diagnosis =
       diagnose(parent, coarse().before, choice_splits(), options, quiet_context());
@@ -144,7 +145,7 @@ TEST(Diagnose, KnowsNoRemedyForTheOnlyOperand) {
 // A measurement on the same texts is reused, here one with margins of 0.
 TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   EncodedSplits same = choice_splits();
-  same.measured.facts.part = "validation";
+  same.measured.facts.split = "validation";
   Measurement known = coarse().before;
   std::ranges::fill(known.logits, 0.0f);
   const auto margin = [&](const EncodedSplits& data) {

@@ -8,8 +8,8 @@
 namespace hone::testing {
 namespace {
 
-Parent tiny_parent(const EncodedSet& texts, std::vector<std::int32_t> classes = {}) {
-  return {"parent",
+Teacher tiny_teacher(const EncodedSet& texts, std::vector<std::int32_t> classes = {}) {
+  return {"teacher",
           {.model = tiny_model(), .tokenizer = synthetic_tokenizer(), .folder = {}},
           texts,
           std::move(classes)};
@@ -25,14 +25,14 @@ FineTuneOptions steps_of(std::int64_t steps) {
 // The teacher's logits are computed once for several trainings, with the same bits as for each alone.
 TEST(Distillation, AsksAParentForEachTextOnce) {
   const EncodedSet texts = tiny_texts(32);
-  const auto ask = [&](std::int64_t steps, ParentLogits* asked) {
+  const auto ask = [&](std::int64_t steps, TeacherLogits* asked) {
     FineTuneOptions training = steps_of(steps);
-    learn_from(tiny_parent(texts), texts, {.parent = "parent"}, /*seed=*/1, /*seeds=*/1, training,
-               quiet_context(), asked);
-    const std::span<const float> logits = training.parent_logits.values<float>();
+    add_teacher_logits(tiny_teacher(texts), texts, {.teacher = "teacher"}, /*seed=*/1, /*seeds=*/1,
+                       training, quiet_context(), asked);
+    const std::span<const float> logits = training.teacher_logits.values<float>();
     return std::vector<float>(logits.begin(), logits.end());
   };
-  ParentLogits asked;
+  TeacherLogits asked;
   ask(2, &asked);
   EXPECT_EQ(std::ranges::count(asked.known, true), 8);
   const std::vector<float> shared = ask(8, &asked);
@@ -49,9 +49,10 @@ TEST(Distillation, MovesTheClassesOfAParentThatHasThemInAnotherOrder) {
   const EncodedSet texts = tiny_texts(8);
   const auto ask = [&](std::vector<std::int32_t> classes) {
     FineTuneOptions training = steps_of(2);
-    learn_from(tiny_parent(texts, std::move(classes)), texts, {.parent = "parent"}, /*seed=*/1,
-               /*seeds=*/1, training, quiet_context());
-    const std::span<const float> logits = training.parent_logits.values<float>();
+    add_teacher_logits(tiny_teacher(texts, std::move(classes)), texts, {.teacher = "teacher"},
+                       /*seed=*/1,
+                       /*seeds=*/1, training, quiet_context());
+    const std::span<const float> logits = training.teacher_logits.values<float>();
     return std::vector<float>(logits.begin(), logits.end());
   };
   const std::vector<float> own = ask({}), other = ask({1, 0});

@@ -16,7 +16,7 @@ using testing::tiny_model;
 
 // Returns a plan for weights and inputs, or for weights only if the format keeps a state per row.
 QuantizationPlan plan_of(const Format& format) {
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   if (observes_rows(format)) return uniform_plan(graph, {.weight = format});
   return uniform_plan(graph, {.input = format, .weight = format});
 }
@@ -39,7 +39,7 @@ class EveryFormat : public ::testing::TestWithParam<std::string> {
     options.qat = qat;
     options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
     options.calibration.batch_size = 8;
-    options.calibration.heed_objections = false;
+    options.calibration.check_objections = false;
     return compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
   }
   std::vector<float> logits_of(const Model& model) {

@@ -233,7 +233,7 @@ TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
   FineTuneOptions options;
   options.metric_for_best_model = "f1";
   expect_user_error(
-      "`metric_for_best_model`: f1 is defined for two classes, the model tells 3", [&] {
+      "`metric_for_best_model`: f1 is defined for two classes, and the model has 3", [&] {
         fine_tuned(options, {tiny_texts(8), {}, {}},
                    new_model(facts_of(bert(), config), testing::quiet_context().library.ops, 5));
       });
@@ -344,7 +344,7 @@ TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
 TEST(FineTune, RefusesAChoiceWithoutAValidationPart) {
   FineTuneOptions options = restless();
   options.early_stopping_patience = 2;
-  expect_user_error("choose on the validation part, and there is none", [&] {
+  expect_user_error("need a validation split, and there is none", [&] {
     fine_tuned(options, {tiny_texts(8), {}, {}});
   });
 }
@@ -438,8 +438,8 @@ TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   const std::string message = user_error_of([&] { kept.run(model); });
   // The weights after step 2 are finite, but all results are not, so they are not kept.
   EXPECT_TRUE(
-      message.starts_with("train: training diverged at step 2: the loss on the validation part is "
-                          "no number; try a lower `learning_rate` than 1e+37\n"))
+      message.starts_with("train: training diverged at step 2: the loss on the validation split is "
+                          "not finite; try a lower `learning_rate` than 1e+37\n"))
       << message;
   EXPECT_NE(message.find("The last checkpoint, of step 1, is " +
                          checkpoint_folder(kept.options.checkpoints, 1).string() + ": a model"),
@@ -461,7 +461,7 @@ TEST(FineTune, KeepsTheLastGoodCheckpointWhenItDiverges) {
     kept.options.checkpoints.keep = 1;
     Model model = tiny_model();
     const std::string message = user_error_of([&] { kept.run(model); });
-    EXPECT_NE(message.find(eval_steps == 2 ? "at step 2: the loss on the validation part"
+    EXPECT_NE(message.find(eval_steps == 2 ? "at step 2: the loss on the validation split"
                                            : "at step 3: loss nan"),
               std::string::npos)
         << message;
@@ -478,7 +478,8 @@ TEST(FineTune, BlamesNoLearningRateForWeightsThatGaveNoNumbersBefore) {
   const std::string message =
       user_error_of([&] { fine_tune(model, validated(), options, log, testing::quiet_context()); });
   EXPECT_TRUE(message.starts_with("train: training diverged at step 1: loss nan")) << message;
-  EXPECT_TRUE(message.ends_with("; the weights it began with give no numbers")) << message;
+  EXPECT_TRUE(message.ends_with("; the initial weights give values that are not finite"))
+      << message;
 }
 
 // The loss of a step is computed before the step changes the weights.

@@ -147,8 +147,8 @@ TEST(ChoiceTable, HasARowForFp32AndEveryChoice) {
 
 TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {
   const FormatStudy study = study_of({choice("mxint(bits=8)")});
-  EXPECT_EQ(study.choice.part, "validation");
-  EXPECT_EQ(study.choice.parent.evaluation.examples, 40);
+  EXPECT_EQ(study.choice.split, "validation");
+  EXPECT_EQ(study.choice.baseline.evaluation.examples, 40);
   EXPECT_EQ(study.results[0].model.measurement.evaluation.examples, 40);
   // Nothing is shown to be within the limit, so only the baseline is evaluated on test.
   EXPECT_FALSE(study.chosen);
@@ -194,14 +194,14 @@ TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
   for (const FormatResult& result : study.results) {
     SCOPED_TRACE(result.choice.label);
     ASSERT_LE(result.model.comparison->counted->flips, 1);
-    EXPECT_TRUE(result.model.verdict->kept());
+    EXPECT_TRUE(result.model.verdict->within_limit());
   }
   EXPECT_EQ(study.chosen, 1u);
   ASSERT_EQ(study.choice.reported.size(), 2u);
   EXPECT_EQ(study.choice.reported[1].label, "fp16");
   EXPECT_EQ(study.choice.reported[1].measurement.evaluation.examples, 24);
-  EXPECT_EQ(study.choice.part, "validation");
-  EXPECT_EQ(study.choice.parent.evaluation.examples, 2000);
+  EXPECT_EQ(study.choice.split, "validation");
+  EXPECT_EQ(study.choice.baseline.evaluation.examples, 2000);
   const ChoiceResult shown = choice_result(study.choice, {"negative", "positive"},
                                            choice_verdict(study), choice_findings(study));
   EXPECT_EQ(shown.reported_split, "test");
@@ -225,7 +225,7 @@ TEST(LayerTable, HasARowForEveryLayerAndChoice) {
 }
 
 TEST(UsualChoices, RunOnAModelAndKeepItsOrder) {
-  const std::vector<FormatChoice> choices = usual_choices(quiet_context().library.formats);
+  const std::vector<FormatChoice> choices = default_format_choices(quiet_context().library.formats);
   std::set<std::string_view> kinds;
   for (const FormatChoice& one : choices)
     for (const Operand operand : kOperands)

@@ -28,7 +28,7 @@ TEST(FormatVerdicts, OfferOnlyParametersThatGain) {
   for (const auto& [name, gains] :
        {std::pair{"integer(width=8,frac=2)", true}, {"block_fp(width=4)", false}}) {
     SCOPED_TRACE(name);
-    const QuantizationPlan plan = one_format(model, testing::format_called(name));
+    const QuantizationPlan plan = plan_with_format(model, testing::format_called(name));
     std::vector<std::string> layers;
     for (const auto& [layer, formats] : plan) layers.push_back(layer);
     const FormatVerdicts verdicts =
@@ -54,7 +54,7 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
                           .plan = {{"a", weights}, {"b", weights}, {"c", weights}}};
   for (const auto& [layer, noise] : {std::pair{"b", 100.0}, {"a", 10.0}, {"c", 10.0}})
     verdicts.operands.push_back({.noise = {layer, Operand::weight, format, noise_of(noise, 1)}});
-  const Table taken = formats_taken(verdicts);
+  const Table taken = formats_table(verdicts);
   ASSERT_EQ(taken.rows().size(), 2u);
   const std::string name = to_string(format);
   EXPECT_EQ(display_text(taken.rows()[0][0]), name + ", inputs full precision");
@@ -63,8 +63,8 @@ TEST(FormatVerdicts, CountTheLayersOfEachFormat) {
   EXPECT_EQ(display_text(taken.rows()[0][6]), "2 accurate, 1 clipped");
   EXPECT_EQ(display_text(taken.rows()[1][0]), "full precision");
   EXPECT_EQ(display_text(taken.rows()[1][6]), "not rounded");
-  EXPECT_EQ(display_text(operand_verdicts(verdicts, 1).rows()[0][0]), "b");
-  EXPECT_EQ(operand_verdicts(verdicts, 0).rows().size(), 3u);
+  EXPECT_EQ(display_text(operand_verdict_table(verdicts, 1).rows()[0][0]), "b");
+  EXPECT_EQ(operand_verdict_table(verdicts, 0).rows().size(), 3u);
 }
 
 }  // namespace

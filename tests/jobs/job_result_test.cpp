@@ -89,12 +89,12 @@ TEST(WriteReport, LeavesResultsToJobsThatWriteThemselves) {
 
 TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
   EncodedSplits data = tiny_splits();
-  data.identity.parts = {{.part = "train", .rows = 32}, {.part = "test", .rows = 40}};
+  data.identity.splits = {{.split = "train", .rows = 32}, {.split = "test", .rows = 40}};
   EXPECT_EQ(basis_of("x.csv", data, "fp32").splits, "train 32, test 40 texts");
-  data.identity.parts[1].sample = "40 of 90 of them, drawn by seed 3";
+  data.identity.splits[1].sample = "40 of 90 of them, drawn by seed 3";
   EXPECT_EQ(basis_of("x.csv", data, "fp32").splits,
             "train 32, test 40 texts; test: 40 of 90 of them, drawn by seed 3");
-  data.identity.parts[1].sample.clear();
+  data.identity.splits[1].sample.clear();
   data.validation = data.test;
   data.validation_source = {ValidationOrigin::test, "the test part"};
   data.protocol = Protocol::original;

@@ -36,15 +36,15 @@ TEST(KernelCheck, HoldsATakenKernelAgainstReferenceAndProgram) {
   // In fused inference gelu is part of the linear, so only unfused inference and the training step call it. The last
   // layer of a training step has one row per text.
   ASSERT_EQ(checks.size(), 3u);
-  EXPECT_EQ(checks[0].asked.graph, "inference, nothing fused");
-  EXPECT_EQ(checks[0].asked.nodes, 2) << "a layer each";
-  EXPECT_EQ(checks[1].asked.graph, "training step");
-  EXPECT_EQ(checks[2].asked.graph, "training step");
+  EXPECT_EQ(checks[0].operation.graph, "inference, nothing fused");
+  EXPECT_EQ(checks[0].operation.nodes, 2) << "a layer each";
+  EXPECT_EQ(checks[1].operation.graph, "training step");
+  EXPECT_EQ(checks[2].operation.graph, "training step");
   for (const KernelCheck& check : checks) {
     EXPECT_EQ(check.refusal, "");
     EXPECT_TRUE(check.chosen);
     EXPECT_EQ(check.sizes.size(), 3u);
-    EXPECT_TRUE(check.is_right()) << check.sizes[0].own.share;
+    EXPECT_TRUE(check.is_correct()) << check.sizes[0].own.share;
     ASSERT_TRUE(check.sizes[0].built_in);
     EXPECT_LT(check.sizes[0].built_in->share, kKernelTolerance);
     ASSERT_TRUE(check.times);
@@ -73,7 +73,7 @@ TEST(KernelCheck, FindsAWrongOne) {
   const auto checks = check_of(
       {.op = "gelu", .device = "cpu", .name = "mine", .accepts = by_erf, .run = own_gelu<1>});
   ASSERT_FALSE(checks.empty());
-  EXPECT_FALSE(checks[0].is_right());
+  EXPECT_FALSE(checks[0].is_correct());
   EXPECT_NEAR(checks[0].sizes[0].own.largest, 1, 1e-5);
 }
 

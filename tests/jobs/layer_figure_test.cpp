@@ -16,7 +16,7 @@ using testing::format_called;
 using testing::quiet_context;
 using testing::tiny_model;
 
-Graph graph_of(const Model& model) { return plain_graph(model); }
+Graph graph_of(const Model& model) { return unquantized_graph(model); }
 
 LayerBar bar(const std::string& layer, double snr_db, Operand operand = Operand::weight) {
   return {layer, operand, snr_db};
@@ -41,8 +41,9 @@ Drawn drawn(const std::vector<LayerBar>& bars) {
 
 TEST(LayerBars, OfWeightsAreWhatRoundingLeftOfThem) {
   const Model parent = tiny_model();
-  const CompressOptions options{.plan = one_format(parent, format_called("mxint(bits=8,block=32)")),
-                                .calibration = {.batch_size = 8, .batch_count = 1}};
+  const CompressOptions options{
+      .plan = plan_with_format(parent, format_called("mxint(bits=8,block=32)")),
+      .calibration = {.batch_size = 8, .batch_count = 1}};
   const Model before = compress(parent, choice_splits(), options, quiet_context());
   const Model after = round_weights(before, quiet_context());
   const std::vector<LayerBar> bars = layer_bars(before, after, options.plan, graph_of(parent));
@@ -96,7 +97,7 @@ TEST(LayerFigure, OfManyLayersShowsThoseThatKeepLeast) {
   std::vector<LayerBar> bars;
   for (int i = 0; i < 60; ++i) bars.push_back(bar(fmt::format("layer.{}", i), (i * 7) % 60));
   const Drawn figure = drawn(bars);
-  EXPECT_EQ(figure.caption, "Layers; the 40 of 60 layers that keep least");
+  EXPECT_EQ(figure.caption, "Layers; the 40 of 60 layers with the lowest ratio");
   EXPECT_NE(figure.data.find("\t39\t"), std::string::npos);
   EXPECT_EQ(figure.data.find("\tweight\t40\t"), std::string::npos) << figure.data;
 }

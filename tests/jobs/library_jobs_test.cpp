@@ -74,7 +74,8 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
   EXPECT_EQ(quantized.verdict.summary, quantized.fields["comparison"]["summary"]);
   EXPECT_TRUE(path_exists(folder.path() / "int8" / "report.html"));
   const std::string card = read_file(folder.path() / "int8" / "README.md");
-  EXPECT_EQ(card.find("It has seen"), std::string::npos) << "it learned nothing\n" << card;
+  EXPECT_EQ(card.find("It was trained on only"), std::string::npos) << "it learned nothing\n"
+                                                                    << card;
 
   CompareFormatsJob compared{.model = at("model"), .data = lookup_texts()};
   compared.choices = {parse_choice("bf16", formats)};
@@ -114,7 +115,7 @@ TEST(LibraryJobs, PredictIsRightAsOftenAsWasMeasured) {
   const EvaluateResult measured =
       evaluate_model({.model = trained_model(), .data = lookup_texts()}, told.context);
   const PredictResult result = predict_texts(lookup_question(), told.context);
-  EXPECT_EQ(result.subject.part, "test");
+  EXPECT_EQ(result.subject.split, "test");
   EXPECT_TRUE(result.subject.labelled && result.subject.numbered && !result.subject.pairs);
   EXPECT_EQ(result.subject.labels.size(), 2u);
   ASSERT_EQ(result.texts, measured.measured.evaluation.examples);
@@ -151,7 +152,7 @@ TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
          .stream = read_lines(ends[0], "a pipe", /*encoding=*/"", /*strict=*/false),
          .cut = {16},
          .batch_size = 1,
-         .reader = [&](const PredictionSubject& subject) -> PredictionSink {
+         .open_sink = [&](const PredictionSubject& subject) -> PredictionSink {
            is_told = read.empty() && subject.numbered && subject.width == 2;
            return [&](const std::vector<Prediction>& some) {
              EXPECT_LE(some.size(), 32u);
@@ -199,7 +200,7 @@ TEST(LibraryJobs, PredictWritesFilesThatProgramsRead) {
                     [&] { predict_texts(job, told.context); });
   job.output = (folder.path() / "more.csv").string();
   job.fields = {"embedding"};
-  expect_user_error("`fields`: the embedding is there with `embed`",
+  expect_user_error("`fields`: it is available with `embed` only",
                     [&] { predict_texts(job, told.context); });
   EXPECT_FALSE(path_exists(job.output));
 }
@@ -208,7 +209,7 @@ TEST(LibraryJobs, PredictWritesFilesThatProgramsRead) {
 TEST(LibraryJobs, PredictGivesEmbeddings) {
   Told told;
   PredictJob job = lookup_question();
-  job.question = Question::embedding;
+  job.kind = PredictionKind::embedding;
   const PredictResult result = predict_texts(job, told.context);
   EXPECT_EQ(result.subject.pooling, "mean");
   EXPECT_FALSE(result.subject.normalized);
@@ -257,7 +258,7 @@ TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
   EXPECT_EQ(changed["b"], *after[example].label);
   EXPECT_EQ(changed["text"], before[example].row.text);
   EXPECT_EQ(result.fields["gate"]["passed"], true) << "everything may be lost";
-  EXPECT_TRUE(result.verdict.kept());
+  EXPECT_TRUE(result.verdict.within_limit());
   EXPECT_TRUE(result.gate->passed);
   EXPECT_NE(to_text(result.document).find(result.verdict.summary), std::string::npos);
   EXPECT_TRUE(path_exists(folder.path() / "compared" / "report.html"));
@@ -303,7 +304,7 @@ TEST(LibraryJobs, WidthsAreStudiedAndWritten) {
   ASSERT_TRUE(result.study);
   ASSERT_EQ(result.study->results.size(), 2u);
   EXPECT_EQ(result.study->results[1].width.width, 4) << "in the order that was asked for";
-  EXPECT_EQ(result.study->choice.parent.evaluation.examples, result.fields["n"]);
+  EXPECT_EQ(result.study->choice.baseline.evaluation.examples, result.fields["n"]);
   ASSERT_EQ(result.fields["models"].size(), 5u);
   EXPECT_EQ(result.fields["models"][1]["model"], "PTQ integer(width=16,frac=8)");
   EXPECT_EQ(result.fields["models"][4]["model"], "QAT integer(width=4,frac=2)");
@@ -341,7 +342,7 @@ TEST(LibraryJobs, TokenizeTellsHowTrainingReadsTheLabels) {
   // Labels that training would refuse give only a warning here.
   job.data.source = folder.file("more.csv", rows + "a,\nb,\n");
   const TokenizeResult refused = tokenize_data(job, told.context);
-  EXPECT_EQ(refused.parts[0].texts, 5);
+  EXPECT_EQ(refused.splits[0].texts, 5);
   EXPECT_TRUE(std::ranges::any_of(told.lines, [](const std::string& line) {
     return line.starts_with("warning: ") &&
            line.find("line 5: the label is empty, as in 2 of 5") != std::string::npos;
@@ -360,9 +361,9 @@ TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
 
   job = {.model = trained_model(), .data = {.source = data}, .cut = {4}, .batch_size = 3};
   const TokenizeResult cut = tokenize_data(job, told.context);
-  ASSERT_EQ(cut.parts.size(), 1u);
-  const TokenFacts& facts = cut.parts[0];
-  EXPECT_EQ(facts.part, "train");
+  ASSERT_EQ(cut.splits.size(), 1u);
+  const TokenFacts& facts = cut.splits[0];
+  EXPECT_EQ(facts.split, "train");
   EXPECT_EQ(facts.texts, 3);
   ASSERT_EQ(cut.views.size(), 2u);
   EXPECT_EQ(cut.views[0].tokens.front(), "[CLS]");

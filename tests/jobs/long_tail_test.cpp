@@ -23,8 +23,9 @@ struct Workshop {
     source.model = new_model(facts_of(bert(), config), context.library.ops, /*seed=*/42);
     const Splits parts{make_synthetic(parse_synthetic("synth:tail?n=8000"))};
     std::vector<std::string> warnings;
-    splits = encode_splits(source, parts, measured_texts(parts, "test", std::nullopt), std::nullopt,
-                           /*cut=*/{}, context, warnings);
+    splits =
+        encode_splits(source, parts, evaluation_examples(parts, "test", std::nullopt), std::nullopt,
+                      /*cut=*/{}, context, warnings);
   }
   static FineTuneOptions training(double learning_rate) {
     FineTuneOptions options;
@@ -46,13 +47,15 @@ struct Workshop {
   }
   Format format(std::string_view text) { return parse_format(text, context.library.formats); }
   double accuracy(std::string_view text, bool qat) {
-    return compressed(one_format(source.model, format(text)), qat).evaluation.value;
+    return compressed(plan_with_format(source.model, format(text)), qat).evaluation.value;
   }
   /// Compares the model with itself after rounding the inputs, weights and biases of all linears.
-  Comparison loss(std::string_view text) { return loss_of(one_format(source.model, format(text))); }
+  Comparison loss(std::string_view text) {
+    return loss_of(plan_with_format(source.model, format(text)));
+  }
   /// Does the same with weights only.
   Comparison weights_loss(std::string_view text) {
-    const Graph graph = plain_graph(source.model);
+    const Graph graph = unquantized_graph(source.model);
     return loss_of(uniform_plan(graph, {.weight = format(text)}));
   }
 

@@ -20,14 +20,15 @@ TEST(ModelCard, SaysWhatTheJobSays) {
                                       .tags = {"turned"},
                                       .library = "turner",
                                       .weights = {"They are stored backwards."},
-                                      .unmeasured = "Nobody looked.",
+                                      .no_metrics_reason = "Nobody looked.",
                                       .limits = {"It is not fit for reading aloud."}});
   for (const char* part :
        {"library_name: turner\n", "base_model: \"someone/bert\"\nbase_model_relation: finetune\n",
         "- turned\n", ": `someone/bert` turned around. It", "\nNobody looked.\n",
         "\n- They are stored backwards.\n", "- It is not fit for reading aloud.\n"})
     EXPECT_NE(card.find(part), std::string::npos) << part << "\nin\n" << card;
-  for (const char* part : {"metrics:", "model-index:", "one seed", "- seed:", "generated texts"})
+  for (const char* part :
+       {"metrics:", "model-index:", "one random seed", "- seed:", "generated texts"})
     EXPECT_EQ(card.find(part), std::string::npos) << part << "\nin\n" << card;
 }
 

@@ -39,8 +39,8 @@ TEST(TimeModels, TimesEachPossibleBatchSizeOnce) {
   const std::vector<ModelTimes> times =
       time_models({model, texts}, {model, texts}, kLatencyBatches, quiet_context());
   ASSERT_EQ(times.size(), 2U);
-  EXPECT_EQ(times[0].at_a_time, 3);
-  EXPECT_EQ(times[1].at_a_time, 1);
+  EXPECT_EQ(times[0].batch_size, 3);
+  EXPECT_EQ(times[1].batch_size, 1);
   for (const ModelTimes& one : times) {
     EXPECT_EQ(one.texts, 3);
     EXPECT_GE(one.rounds, static_cast<std::int64_t>(kFewestForRepeatInterval));
@@ -73,7 +73,7 @@ TEST(TimeModels, NamesLatenciesWithTheirBatchSizeAndTokens) {
 }
 
 TEST(TimeModels, NameTheBatchSizeAndPaddedTokensToRepeatWith) {
-  ModelTimes times{.at_a_time = 32, .noun = "texts", .tokens = 11.4, .padded = 19.8};
+  ModelTimes times{.batch_size = 32, .noun = "texts", .tokens = 11.4, .padded = 19.8};
   EXPECT_EQ(bench_options(times), " --batch_size 32 --tokens 20");
   times.times.speedup_interval = {1, 4};
   EXPECT_NE(noise_warning({times}, "base small/model")

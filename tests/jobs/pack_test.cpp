@@ -124,7 +124,7 @@ TEST(PackModel, IsRefusedWhereTheFileIsDamaged) {
                     [&] { logits(packed, context); });
   tensors.at(name + ".shared") = Tensor::zeros(DType::u8, {12});
   write_safetensors(file, tensors, content.metadata);
-  expect_user_error(name + ".shared has the shape [12], graph.hone asks for [2048]",
+  expect_user_error(name + ".shared has the shape [12], graph.hone needs [2048]",
                     [&] { logits(packed, context); });
 }
 

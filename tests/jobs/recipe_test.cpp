@@ -19,7 +19,7 @@ Recipe recipe_in(std::string_view toml) {
 
 // Returns the recipe resolved for the tiny model's graph, one line for each operand with a format.
 std::string resolved(std::string_view toml, std::string_view layer = "*") {
-  const Graph graph = plain_graph(testing::tiny_model());
+  const Graph graph = unquantized_graph(testing::tiny_model());
   std::string lines;
   for (const auto& [name, formats] : resolve(recipe_in(toml), graph)) {
     if (!glob_match(layer, name)) continue;
@@ -83,7 +83,7 @@ TEST(Recipe, SelectsOtherOperationsByType) {
 }
 
 TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
-  const Graph graph = plain_graph(testing::tiny_model());
+  const Graph graph = unquantized_graph(testing::tiny_model());
   const Recipe recipe = recipe_in(
       "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.3\n[[rule]]\nname = '*pooler*'\n"
       "sparsity = 0.5\nweight = 'int(bits=8)'\n[[rule]]\nname = 'classifier'\nsparsity = 0");
@@ -98,13 +98,13 @@ TEST(Recipe, PrunesLayersByRulesOfWhichTheLastWins) {
               resolve_sparsities(recipe_in("[[rule]]\nop = 'gelu'\nsparsity = 0.5"), graph);
             }).find("recipe.toml, line 1: sparsity: "),
             0u);
-  EXPECT_EQ(user_error_of([&] { check_formats_alone(recipe); }),
-            "recipe.toml, line 1: sparsity: formats alone are looked at here; `hone quantize` "
-            "prunes too");
+  EXPECT_EQ(user_error_of([&] { check_no_sparsities(recipe); }),
+            "recipe.toml, line 1: sparsity: this command supports formats only; `hone quantize` "
+            "also prunes");
 }
 
 TEST(Recipe, PrunesBlocksWhereARuleSaysSo) {
-  const Graph graph = plain_graph(testing::tiny_model());
+  const Graph graph = unquantized_graph(testing::tiny_model());
   const Recipe recipe = recipe_in(
       "[[rule]]\nname = 'bert.pooler.*'\nsparsity = 0.5\nstructure = '1x4'\n[[rule]]\n"
       "name = 'classifier'\nsparsity = 0.25");
@@ -132,23 +132,22 @@ TEST(Recipe, RefusesRulesWithoutEffect) {
   EXPECT_EQ(refusal("[[rule]]\nname = '*'"),
             "recipe.toml, line 1: the rule sets nothing; give format, input, weight, bias, "
             "output or sparsity");
-  EXPECT_EQ(refusal(""), "recipe.toml: the recipe says nothing; give a default or a [[rule]]");
+  EXPECT_EQ(refusal(""), "recipe.toml: the recipe is empty; give a default or a [[rule]]");
 }
 
 TEST(Recipe, NamesLineAndNearestWordOfMistakes) {
-  EXPECT_EQ(
-      refusal("default = 'integer'\nrules = 3"),
-      "recipe.toml, line 2: unknown key 'rules' of a recipe; known are default, rule; did you mean "
-      "'rule'?");
+  EXPECT_EQ(refusal("default = 'integer'\nrules = 3"),
+            "recipe.toml, line 2: unknown key 'rules' of a recipe; expected one of default, rule; "
+            "did you mean 'rule'?");
   EXPECT_EQ(refusal("[default]\nwieght = 'integer'"),
-            "recipe.toml, line 2: unknown key 'wieght' of a default; known are format, input, "
-            "weight, bias, "
-            "output; did you mean 'weight'?");
+            "recipe.toml, line 2: unknown key 'wieght' of a default; expected one of format, "
+            "input, weight, bias, output; did you mean 'weight'?");
   EXPECT_EQ(refusal("\ndefault = 'intger'"),
             "recipe.toml, line 2: unknown format 'intger'; did you mean 'integer'?");
   EXPECT_EQ(refusal("default = 8"), "recipe.toml, line 1: default: expected a string");
   EXPECT_EQ(refusal("rule = 8"), "recipe.toml, line 1: rule: expected [[rule]] tables");
-  EXPECT_NE(refusal("[[rule]]\nregex = '('\nweight = 'none'").find("'(' is no regular expression"),
+  EXPECT_NE(refusal("[[rule]]\nregex = '('\nweight = 'none'")
+                .find("'(' is not a valid regular expression"),
             std::string::npos);
   EXPECT_NE(refusal("default = \n").find("recipe.toml, line 1: "), std::string::npos);
 }

@@ -121,7 +121,7 @@ TEST(BeginRun, HasNothingToDoWhereTheSameRunIsFinished) {
     EXPECT_FALSE(begin(output));
   }
   const std::string message = begun.difference(splits(), tiny_model(), {{"seed", 7}});
-  EXPECT_NE(message.find("model: another run is finished there:"), std::string::npos) << message;
+  EXPECT_NE(message.find("model: contains another finished run:"), std::string::npos) << message;
   EXPECT_NE(message.find("\n  `seed`: 42 then, 7 now"), std::string::npos) << message;
 }
 
@@ -157,12 +157,9 @@ TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
   OutputFolder output = resumed(model);
   EXPECT_EQ(user_error_of([&] { begin(output); }),
             model.string() +
-                ": this run is finished, but what it wrote is not what stands there:"
-                "\n  config.json: was changed"
-                "\n  model.safetensors: is not there any more"
-                "\n  vocab.txt: was changed"
-                "\nPut it back, or make it again by `overwrite`, which keeps what was changed as "
-                "NAME.kept");
+                ": this run is finished, but its files were changed since:\n  config.json: was "
+                "changed\n  model.safetensors: is missing\n  vocab.txt: was changed\nRestore them, "
+                "or run it again with `overwrite`, which keeps changed files as NAME.kept");
 }
 
 // The run was killed after it recorded that it was finished, before the folder was renamed.
@@ -193,11 +190,10 @@ TEST(BeginRun, RefusesToGoOnWithCheckpointsOfOtherNumerics) {
     const Begun begun;
     set_numerics(fs::path(begun.destination()).concat(".partial"), numerics);
     const std::string message = begun.difference(splits());
-    EXPECT_NE(
-        message.find(fmt::format("model.partial: this run was begun by a version of hone whose "
-                                 "arithmetic rounds differently (numerics {}, here {})",
-                                 numerics.is_null() ? 0 : numerics.get<int>(), kNumerics)),
-        std::string::npos)
+    EXPECT_NE(message.find(fmt::format("model.partial: this run was started by a version of hone "
+                                       "whose arithmetic rounds differently (numerics {}, here {})",
+                                       numerics.is_null() ? 0 : numerics.get<int>(), kNumerics)),
+              std::string::npos)
         << message;
     EXPECT_NE(message.find("start again with `overwrite`"), std::string::npos) << message;
   }

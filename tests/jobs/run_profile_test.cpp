@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-Floors round_floors() {
+MachinePeaks round_peaks() {
   return {.fp32 = {.value = 100, .measured_now = 100, .date = ""},
           .bandwidth = {.value = 10, .measured_now = 10, .date = ""}};
 }
@@ -48,7 +48,7 @@ TEST(RunProfile, AddsUpNodesOfOneKind) {
 
 // By hand, for 100 GFLOP/s and 10 GB/s.
 TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
-  const Floors floors = round_floors();
+  const MachinePeaks peaks = round_peaks();
   const OperatorTime product{.name = "p",
                              .operation = "linear",
                              .kernel = "gemm",
@@ -63,16 +63,16 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
           .seconds = 0.02,
           .flops = 1e7,
           .bytes = 1e8};
-  EXPECT_DOUBLE_EQ(floors.compute_seconds(product), 0.02);
-  EXPECT_DOUBLE_EQ(floors.memory_seconds(product), 0.002);
-  EXPECT_EQ(floors.bound_by(product), Bound::compute);
-  EXPECT_EQ(floors.bound_by(sum), Bound::memory);
+  EXPECT_DOUBLE_EQ(peaks.compute_seconds(product), 0.02);
+  EXPECT_DOUBLE_EQ(peaks.memory_seconds(product), 0.002);
+  EXPECT_EQ(peaks.bound_by(product), Bound::compute);
+  EXPECT_EQ(peaks.bound_by(sum), Bound::memory);
   OperatorTime small = sum;  // moving its bytes takes an eighth of its time
   small.seconds = 0.08;
-  EXPECT_EQ(floors.bound_by(small), Bound::neither);
+  EXPECT_EQ(peaks.bound_by(small), Bound::neither);
   small.seconds = 0.008;  // reading its bytes from memory would take 0.01 s
-  EXPECT_EQ(floors.bound_by(small), Bound::caches);
-  const Json rows = to_json(operator_results({product, sum}, floors));
+  EXPECT_EQ(peaks.bound_by(small), Bound::caches);
+  const Json rows = to_json(operator_results({product, sum}, peaks));
   EXPECT_EQ(rows[0]["operation"], "p");
   EXPECT_EQ(rows[0]["gflops"], 50);
   EXPECT_EQ(rows[0]["share_of_peak"], 0.5);
@@ -81,7 +81,7 @@ TEST(RunProfile, HoldsOperationsAgainstWhatTheMachineDoes) {
   EXPECT_EQ(rows[1]["share_of_bandwidth"], 0.5);
   EXPECT_EQ(rows[1]["bound_by"], "memory");
   // The other operations share a row, so that shares add up to 1.
-  const Json short_rows = to_json(operator_results({product, sum}, floors, 1));
+  const Json short_rows = to_json(operator_results({product, sum}, peaks, 1));
   ASSERT_EQ(short_rows.size(), 2u);
   EXPECT_EQ(short_rows[1]["operation"], "1 others");
   EXPECT_NEAR(short_rows[0]["share"].get<double>() + short_rows[1]["share"].get<double>(), 1,
@@ -130,9 +130,9 @@ TEST(RunProfile, DrawsOperationsBelowTheRoof) {
         .flops = 1e9,
         .bytes = 1e7},
        {.name = "view", .operation = "reshape", .kernel = "view", .calls = 1, .seconds = 1e-6}},
-      round_floors(), "title");
+      round_peaks(), "title");
   ASSERT_EQ(figure.panels[0].series.size(), 2u);
-  EXPECT_EQ(figure.panels[0].series[0].points[1].x, 10);  // where both floors meet
+  EXPECT_EQ(figure.panels[0].series[0].points[1].x, 10);  // where both peaks meet
   ASSERT_EQ(figure.panels[0].series[1].points.size(), 1u);
   EXPECT_EQ(figure.panels[0].series[1].points[0].x, 100);
   EXPECT_EQ(figure.panels[0].series[1].points[0].y, 50);

@@ -142,8 +142,8 @@ TEST_P(TaskJobs, QuantizingIsGatedByTheTasksFigure) {
   const double before = quantized.fields["before"][figure()],
                after = quantized.fields["after"][figure()];
   EXPECT_NEAR(comparison["change"], after - before, 1e-12);
-  EXPECT_EQ(quantized.fields["gate"]["passed"], quantized.verdict.kept());
-  EXPECT_TRUE(quantized.verdict.kept()) << quantized.verdict.summary;
+  EXPECT_EQ(quantized.fields["gate"]["passed"], quantized.verdict.within_limit());
+  EXPECT_TRUE(quantized.verdict.within_limit()) << quantized.verdict.summary;
 
   // Comparing the two models gives the same change.
   const CompareResult compared = compare_models(
@@ -213,25 +213,25 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
   job.training.metric_for_best_model = "accuracy";
   expect_user_error(
       "`metric_for_best_model`: expected r2, loss, mse, rmse, mae, pearson, spearman, got "
-      "'accuracy', which is a figure of single_label_classification; the task is regression",
+      "'accuracy', which is a metric of single_label_classification; the task is regression",
       [&] { train_model(job, quiet()); });
   job.training.metric_for_best_model = "";
   job.training.class_weights = "balanced";
   expect_user_error(
-      "`class_weights` weigh classes of which each text has one; the task is regression: leave "
-      "them out",
+      "`class_weights` supports single_label_classification only, and the task is regression; "
+      "leave it out",
       [&] { train_model(job, quiet()); });
   job.training.class_weights = "";
   job.training.training.label_smoothing_factor = 0.1;
   expect_user_error(
-      "`label_smoothing_factor` moves a share of the one class of a text to all classes; the task "
-      "is regression: leave it out",
+      "`label_smoothing_factor` supports single_label_classification only, and the task is "
+      "regression; leave it out",
       [&] { train_model(job, quiet()); });
   job.training.training.label_smoothing_factor = 0;
-  job.distill.parent = (test_data() / "train/golden/checkpoint").string();
+  job.distill.teacher = (test_data() / "train/golden/checkpoint").string();
   expect_user_error(
-      "`distill` compares what two models say of classes of which a text has one; the task is "
-      "regression: leave it out",
+      "`distill` supports single_label_classification only, and the task is regression; leave it "
+      "out",
       [&] { train_model(job, quiet()); });
 }
 
@@ -333,7 +333,7 @@ TEST(TextRows, AreOfASplitByItsOwnName) {
                                        {}, std::nullopt, quiet().pool);
   ASSERT_EQ(rows.rows.size(), 1u);
   EXPECT_EQ(rows.rows[0].text, "c");
-  EXPECT_EQ(rows.part, "validation");
+  EXPECT_EQ(rows.split, "validation");
 }
 
 TEST(TrainedTokenizers, SayHowLongTextsMayBe) {

@@ -68,8 +68,8 @@ TEST(TimesInTurn, GoOnAsLongAsTheyAreWanted) {
   ASSERT_EQ(ms.size(), 2u);
   EXPECT_EQ(ms[0].size(), 4u);
   EXPECT_NEAR(ms[1].back(), 2, 1e-9);
-  EXPECT_EQ(runs_of_round(5), 1);
-  EXPECT_EQ(runs_of_round(0.013), 77);
+  EXPECT_EQ(runs_per_round(5), 1);
+  EXPECT_EQ(runs_per_round(0.013), 77);
 }
 
 TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
@@ -140,9 +140,9 @@ TEST(TimesInTurn, ClaimNoMoreThanTheSpreadOfSetUps) {
     return std::vector<std::function<void()>>{run, run};
   };
   const ModelSetUp both[] = {before, after};
-  const auto ms = rounds_set_up_anew(both, 13, {}, clock.now());
+  const auto ms = rounds_with_fresh_setup(both, 13, {}, clock.now());
   EXPECT_EQ(set_ups, 13);
-  EXPECT_EQ(runs, 13 * 2 * (1 + kTurnsOfARound));
+  EXPECT_EQ(runs, 13 * 2 * (1 + kTurnsPerRound));
   ASSERT_EQ(ms.size(), 2U);
   EXPECT_NEAR(ms[1][0].front(), 8, 1e-9);
   const TimesInTurn times = compare_set_ups(ms[0][0], ms[0][1]);
@@ -167,7 +167,7 @@ TEST(TimesInTurn, CountsTheFirstRunOfLongWork) {
     };
   };
   const ModelSetUp both[] = {set_up_of(300), set_up_of(90)};
-  const auto ms = rounds_set_up_anew(both, 9, {}, clock.now());
+  const auto ms = rounds_with_fresh_setup(both, 9, {}, clock.now());
   EXPECT_EQ(runs, 9 * 2);
   EXPECT_NEAR(ms[0][0].back(), 300, 1e-9);
   EXPECT_NEAR(ms[0][1].back(), 90, 1e-9);
@@ -180,7 +180,7 @@ TEST(TimesInTurn, RunAsManyRoundsAsTimeAllows) {
   FakeClock clock;
   const ModelSetUp one = [&] { return std::vector<std::function<void()>>{clock.work_of(5)}; };
   std::int64_t rounds = 0;
-  const auto ms = rounds_set_up_anew(
+  const auto ms = rounds_with_fresh_setup(
       {&one, 1}, 0, [&] { ++rounds; }, clock.now());
   EXPECT_EQ(rounds, kMostTimedRounds);
   EXPECT_EQ(std::ssize(ms[0][0]), rounds);

@@ -21,7 +21,7 @@ TEST(TokenView, ShowsTokensWithTheirIdsBelowThem) {
 
 TEST(TokenView, ShowsBytesAsTheTextTheySpell) {
   TokenView view = view_tokens(byte_pair_tokenizer(), {" film é 🎬\n", 0, "It's"}, 512);
-  view.part = "train";
+  view.split = "train";
   view.row = 3;
   EXPECT_EQ(to_text(view, 0),
             "train 3:  film é 🎬 \n"

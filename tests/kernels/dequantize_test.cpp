@@ -111,7 +111,8 @@ TEST(MxintElement, IsWhatTheVectorsSay) {
     ASSERT_EQ(values.size(), 256u);
     ASSERT_EQ(ocp.size(), 256u);
     for (int byte = 0; byte < 256; ++byte) {
-      const auto e = spell_mxint(8, mantissa_of(byte), static_cast<std::uint8_t>(std::stoi(scale)));
+      const auto e =
+          decompose_mxint(8, mantissa_of(byte), static_cast<std::uint8_t>(std::stoi(scale)));
       const std::string mase = values[static_cast<std::size_t>(byte)];
       const std::string& plain = ocp[static_cast<std::size_t>(byte)];
       EXPECT_EQ(e.mase, mase == "nan" ? kNanBits : bits_of(mase)) << scale << " " << byte;
@@ -139,7 +140,7 @@ TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
   int exceptions = 0;
   for (int scale = 0; scale < 256; ++scale) {
     for (int m = -128; m < 128; ++m) {
-      const MxintElement e = spell_mxint(8, m, static_cast<std::uint8_t>(scale));
+      const MxintElement e = decompose_mxint(8, m, static_cast<std::uint8_t>(scale));
       const double y = widened({e.mase})[0];
       const double formula = std::ldexp(m, scale - 133);
       const double sign = m < 0 ? -1 : 1;
@@ -179,7 +180,7 @@ TEST(MxintElement, IsTheMantissaTimesAPowerButForTheListedExceptions) {
 
 // The fields of one element, computed by hand.
 TEST(MxintElement, IsSpelledOut) {
-  const MxintElement e = spell_mxint(8, -35, 130);  // -35/64 2^3
+  const MxintElement e = decompose_mxint(8, -35, 130);  // -35/64 2^3
   EXPECT_TRUE(e.negative);
   EXPECT_EQ(e.magnitude, 35);
   EXPECT_FALSE(e.has_unit);
@@ -189,11 +190,11 @@ TEST(MxintElement, IsSpelledOut) {
   EXPECT_EQ(e.bias, 0b1'10000010'0000000);
   EXPECT_EQ(widened({e.mase})[0], -35.0f / 64 * 8);
   EXPECT_EQ(e.ocp, e.mase);
-  const MxintElement with_unit = spell_mxint(8, 99, 127);
+  const MxintElement with_unit = decompose_mxint(8, 99, 127);
   EXPECT_TRUE(with_unit.has_unit);
   EXPECT_FALSE(with_unit.subtracts_bias);
   EXPECT_EQ(with_unit.mase, with_unit.out);
-  const MxintElement four = spell_mxint(4, -7, 127);
+  const MxintElement four = decompose_mxint(4, -7, 127);
   EXPECT_TRUE(four.has_unit);
   EXPECT_EQ(four.fraction, 3);
   EXPECT_EQ(widened({four.mase})[0], -1.75f);
@@ -249,7 +250,7 @@ void check_around_caches(std::int64_t misaligned_bytes) {
   const auto value_bytes = static_cast<std::int64_t>(sizeof(Value));
   const std::int64_t count =
       static_cast<std::int64_t>(last_level_cache_bytes()) / value_bytes + 4099;
-  ASSERT_TRUE(dequantize_partition(count, value_bytes).around_caches);
+  ASSERT_TRUE(dequantize_partition(count, value_bytes).non_temporal);
   constexpr std::int64_t kGroup = 48, kPiece = 48 * 4096;
   Elements x{count, kGroup, 8, Bytes(static_cast<std::size_t>(count)), {}};
   x.scales.resize(static_cast<std::size_t>(x.view().groups()));
@@ -322,13 +323,13 @@ TEST(LongDequantize, MoreElementsThanAnIntCounts) {
 TEST(MoveBytes, WritesAllAndNoMore) {
   for_each_target([] {
     for (const std::int64_t chunks : {1, 3}) {
-      for (const bool around_caches : {false, true}) {
+      for (const bool non_temporal : {false, true}) {
         for (const std::int64_t bytes : {1, 63, 64, 100, 1000, 20000}) {
           ThreadPool pool(2);
           const Bytes x(static_cast<std::size_t>(bytes));
           alignas(64) static std::uint8_t y[2 * 20000 + 64];
           std::fill(std::begin(y), std::end(y), std::uint8_t{7});
-          move_bytes(pool, chunks, around_caches, bytes, x.data(), 2 * bytes, y);
+          move_bytes(pool, chunks, non_temporal, bytes, x.data(), 2 * bytes, y);
           EXPECT_EQ(std::count(y, y + 2 * bytes, 0), 2 * bytes) << bytes;
           EXPECT_EQ(std::count(y, std::end(y), 7), std::end(y) - y - 2 * bytes) << bytes;
         }

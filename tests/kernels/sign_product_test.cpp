@@ -30,7 +30,7 @@ struct Signs {
     const std::int64_t m = std::ssize(x) / columns;
     std::vector<float> memory(sign_rows_bytes(m, columns) / sizeof(float) + 1);
     const SignRows signs = sign_rows(m, columns, memory.data());
-    take_signs(pool, x.data(), scaled, signs);
+    pack_signs(pool, x.data(), scaled, signs);
     std::vector<float> y(static_cast<std::size_t>(m * stride), 7.0f);
     sign_product(pool, signs, {rows, columns, packed.data(), scales.data()}, epilogue, y.data(),
                  stride);

@@ -256,7 +256,7 @@ TEST(SparseFloatProduct, IsTakenWhereFewWeightsAreKept) {
                static_cast<double>(matrix.groups() * 100);
       };
       const auto matrix = faster_sparse_matrix(pool, 70, 100, w.values.data());
-      const bool blocks = kept(4) <= kMostSparseFloatBlocks, single = kept(1) <= kMostSparseFloats;
+      const bool blocks = kept(4) <= kMaxSparseFloatBlocks, single = kept(1) <= kMaxSparseFloats;
       ASSERT_EQ(matrix.has_value(), blocks || single);
       if (!matrix) continue;
       const bool takes_blocks = blocks && (!single || kept(4) <= 1.7 * kept(1));

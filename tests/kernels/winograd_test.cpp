@@ -141,12 +141,12 @@ TEST(Winograd, ThreadsAndWidthsOfVectorsChangeNothing) {
 
 TEST(Winograd, SaysWhatItDoesNotCompute) {
   const ConvolutionShape fits = shape_of(1, 16, 8, 8, 16);
-  EXPECT_EQ(winograd_refusal(fits), "");
-  EXPECT_EQ(winograd_input_gradient_refusal(fits), "");
+  EXPECT_EQ(winograd_unsupported_reason(fits), "");
+  EXPECT_EQ(winograd_input_gradient_unsupported_reason(fits), "");
   const auto changed = [&](auto change) {
     ConvolutionShape shape = fits;
     change(shape);
-    return winograd_refusal(shape);
+    return winograd_unsupported_reason(shape);
   };
   EXPECT_NE(changed([](ConvolutionShape& s) { s.kernel_width = 1; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.kernel_height = 5; }), "");
@@ -155,13 +155,13 @@ TEST(Winograd, SaysWhatItDoesNotCompute) {
   EXPECT_NE(changed([](ConvolutionShape& s) { s.groups = 2; }), "");
   EXPECT_NE(changed([](ConvolutionShape& s) { s.channels = 3; }), "");
   // Input gradients sum over outputs, so their number must be large enough.
-  EXPECT_NE(winograd_input_gradient_refusal(shape_of(1, 16, 8, 8, 3)), "");
-  EXPECT_EQ(winograd_refusal(shape_of(1, 16, 8, 8, 3)), "");
-  EXPECT_EQ(winograd_input_gradient_refusal(shape_of(1, 3, 8, 8, 16)), "");
+  EXPECT_NE(winograd_input_gradient_unsupported_reason(shape_of(1, 16, 8, 8, 3)), "");
+  EXPECT_EQ(winograd_unsupported_reason(shape_of(1, 16, 8, 8, 3)), "");
+  EXPECT_EQ(winograd_input_gradient_unsupported_reason(shape_of(1, 3, 8, 8, 16)), "");
   ConvolutionShape wide = fits;
   wide.padding = 3;
-  EXPECT_EQ(winograd_refusal(wide), "");
-  EXPECT_NE(winograd_input_gradient_refusal(wide), "");
+  EXPECT_EQ(winograd_unsupported_reason(wide), "");
+  EXPECT_NE(winograd_input_gradient_unsupported_reason(wide), "");
 }
 
 }  // namespace

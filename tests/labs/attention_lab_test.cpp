@@ -57,9 +57,9 @@ TEST(AttentionLab, HasAWhyOfUsualLengthWhateverIsMeasured) {
                                        {.shape = {1, 2, 33, 8}, .runs = 6}};
   });
   const std::vector<LabStage> stages = lab.stages(run, {.flops = 1e9, .bytes = 1e9});
-  for (const LabStage& stage : stages) run.found[stage.name] = stage.run(run);
+  for (const LabStage& stage : stages) run.results[stage.name] = stage.run(run);
   for (const bool is_worse : {false, true}) {  // fused attention and naive fp16 products
-    for (Json& found : run.found)
+    for (Json& found : run.results)
       for (Json& row : found["times"]) {
         if (row["impl"] == "fused") {
           row["speedup"] = is_worse ? 0.5 : 2;

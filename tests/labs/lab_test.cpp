@@ -61,7 +61,7 @@ struct Counted {
                                                      [this](LabRun& run) -> Json {
                                                        if (++second == 1)
                                                          throw Interrupted("interrupted");
-                                                       return run.found.at("first");
+                                                       return run.results.at("first");
                                                      }),
                                                stage("third", [this](LabRun&) -> Json {
                                                  return {{"runs", ++third}};
@@ -71,7 +71,7 @@ struct Counted {
                 [](const LabRun& run) {
                   LabReport report;
                   report.document.headline = "counted";
-                  report.results = [found = run.found](const LabFields& lab) {
+                  report.results = [found = run.results](const LabFields& lab) {
                     Json results = to_json(lab);
                     results["found"] = found;
                     return results;
@@ -89,7 +89,7 @@ TEST(Lab, GoesOnBehindTheLastStageThatWasFinished) {
   LabJob job = job_into(folder.path() / "out");
   EXPECT_THROW(run_lab(lab, job, context), Interrupted);
   EXPECT_FALSE(path_exists(folder.path() / "out"));
-  expect_user_error("an earlier run was interrupted; go on with `resume`",
+  expect_user_error("an earlier run was interrupted; continue it with `resume`",
                     [&] { run_lab(lab, job, context); });
   job.resume.resume = true;
   const JobResult result = run_lab(lab, job, context);
@@ -113,7 +113,7 @@ TEST(Lab, TakesNoTextsOfItsOwnForAModelOfSomebodyElse) {
   Counted counted;
   LabJob job = job_into(folder.path() / "out");
   job.data = {};
-  expect_user_error("wants texts of its task; give them by `data`",
+  expect_user_error("needs data of its task; give it with `data`",
                     [&] { run_lab(counted.lab(), job, testing::quiet_context()); });
   EXPECT_EQ(counted.first, 0);
 }
@@ -141,7 +141,7 @@ TEST(Lab, TrainsAModelWhereNoneIsGiven) {
   ASSERT_TRUE(subject.training.has_value());
   EXPECT_GT(subject.training->steps, 100);
   EXPECT_TRUE(std::ranges::any_of(subject.notes, [](const std::string& note) {
-    return note.find("no model was given: one of bert-tiny's shape stands in") == 0;
+    return note.find("no model was given, so the lab trains one of bert-tiny's shape") == 0;
   }));
   subject.training->steps = 2;
   OutputFolder output(folder.path() / "out", {});

@@ -160,11 +160,11 @@ TEST(MixedModel, FollowsAStatedRule) {
       .split = "validation",
       .layers = {layer("least", 1e-3, 0.8, 1.3), layer("most", 3e-3, 1.8, 2.1),
                  layer("slow", 2e-3, 0.7, 0.9), layer("exact", 0, 0.8, 1.3)}};
-  const LinearWays mixed = mixed_ways(sensitivity);
-  EXPECT_EQ(mixed.at("most"), LinearWay::weight_only);
-  EXPECT_EQ(mixed.at("slow"), LinearWay::float32);
-  EXPECT_EQ(mixed.at("least"), LinearWay::codes);
-  EXPECT_EQ(mixed.at("exact"), LinearWay::codes);
+  const LinearModes mixed = mixed_modes(sensitivity);
+  EXPECT_EQ(mixed.at("most"), LinearMode::weight_only);
+  EXPECT_EQ(mixed.at("slow"), LinearMode::float32);
+  EXPECT_EQ(mixed.at("least"), LinearMode::codes);
+  EXPECT_EQ(mixed.at("exact"), LinearMode::codes);
 }
 
 TEST_F(Mxint8Lab, KeepsTheAnswersOfTheSameWeights) {

@@ -87,7 +87,7 @@ WordRange words_of_statement(const PipelineStatement& statement, const Pipeline&
   return range;
 }
 
-const StageKinds kKinds = {{"choose", {.chooses_from = "MODELS"}},
+const StageKinds kKinds = {{"choose", {.choice_argument = "MODELS"}},
                            {"compare", {.compares = true}},
                            {"search", {.searches = true}}};
 

@@ -36,11 +36,11 @@ TEST(Evaluate, CountsByHand) {
   EXPECT_EQ(result.correct, 3);
   EXPECT_EQ(result.accuracy, 0.75);
   EXPECT_EQ(result.confusion, (std::vector<std::int64_t>{1, 1, 0, /**/ 0, 2, 0, /**/ 0, 0, 0}));
-  EXPECT_EQ(result.of_class[0].figures.recall, 0.5);
+  EXPECT_EQ(result.of_class[0].scores.recall, 0.5);
   EXPECT_EQ(result.of_class[0].recall_interval.high, wilson_interval(1, 2).high);
   EXPECT_EQ(result.of_class[1].precision_interval.low, wilson_interval(2, 3).low);
-  EXPECT_EQ(result.of_class[1].figures.recall, 1.0);
-  EXPECT_TRUE(std::isnan(result.of_class[2].figures.recall)) << "class 2 has no examples";
+  EXPECT_EQ(result.of_class[1].scores.recall, 1.0);
+  EXPECT_TRUE(std::isnan(result.of_class[2].scores.recall)) << "class 2 has no examples";
   EXPECT_EQ(result.accuracy_interval.low, wilson_interval(3, 4).low);
   EXPECT_EQ(result.without_prediction, 0);
   EXPECT_EQ(result.majority_share, 0.5);
@@ -68,13 +68,12 @@ TEST(Evaluate, HasThePrecisionRecallAndF1OfScikitLearn) {
   const double precision[] = {2.0 / 3, 0.5, 0.75, 0}, recall[] = {0.5, 2.0 / 3, 0.6},
                f1[] = {4.0 / 7, 4.0 / 7, 2.0 / 3, 0};
   for (std::size_t c = 0; c < 4; ++c) {
-    EXPECT_DOUBLE_EQ(e.of_class[c].figures.precision, precision[c]) << c;
-    EXPECT_DOUBLE_EQ(e.of_class[c].figures.f1, f1[c]) << c;
+    EXPECT_DOUBLE_EQ(e.of_class[c].scores.precision, precision[c]) << c;
+    EXPECT_DOUBLE_EQ(e.of_class[c].scores.f1, f1[c]) << c;
   }
-  for (std::size_t c = 0; c < 3; ++c)
-    EXPECT_DOUBLE_EQ(e.of_class[c].figures.recall, recall[c]) << c;
-  EXPECT_TRUE(std::isnan(e.of_class[3].figures.recall)) << "class 3 has no examples";
-  EXPECT_TRUE(std::isnan(e.of_class[4].figures.f1)) << "class 4 does not occur";
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_DOUBLE_EQ(e.of_class[c].scores.recall, recall[c]) << c;
+  EXPECT_TRUE(std::isnan(e.of_class[3].scores.recall)) << "class 3 has no examples";
+  EXPECT_TRUE(std::isnan(e.of_class[4].scores.f1)) << "class 4 does not occur";
   EXPECT_DOUBLE_EQ(e.macro.precision, 0.47916666666666663);
   EXPECT_DOUBLE_EQ(e.macro.recall, 0.44166666666666665);
   EXPECT_DOUBLE_EQ(e.macro.f1, 0.45238095238095233);
@@ -89,7 +88,7 @@ TEST(Evaluate, HasThePrecisionRecallAndF1OfScikitLearn) {
 
 TEST(Evaluate, CountsAClassThatIsNeverPredictedAsZeroInTheMeans) {
   const Evaluation e = of_predictions({0, 0, 1, 1, 1, 0, 1, 0}, {0, 0, 0, 0, 0, 0, 0, 0}, 2);
-  EXPECT_TRUE(std::isnan(e.of_class[1].figures.precision));
+  EXPECT_TRUE(std::isnan(e.of_class[1].scores.precision));
   EXPECT_DOUBLE_EQ(e.macro.f1, 1.0 / 3);
   EXPECT_DOUBLE_EQ(e.weighted.precision, 0.25);
   EXPECT_DOUBLE_EQ(e.weighted.f1, 1.0 / 3);
@@ -107,7 +106,7 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
   const Evaluation collapsed = of_predictions({0, 1, 1, 1}, {1, 1, 1, 1}, 2);
   EXPECT_EQ(only_predicted_class(collapsed), 1);
   EXPECT_EQ(concerns(collapsed, labels),
-            (std::vector<std::string>{"the model predicts one class only, 'good': right for 3 "
+            (std::vector<std::string>{"the model predicts one class only, 'good': correct for 3 "
                                       "of 4 examples"}));
   // All predictions are right, or all texts have the predicted class.
   EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 2), labels).empty());
@@ -154,7 +153,7 @@ TEST(Evaluate, NaNIsNeverRightAndSpoilsTheLoss) {
   const Evaluation result = evaluate({logits, 2}, labels);
   EXPECT_EQ(result.correct, 1);
   EXPECT_EQ(result.without_prediction, 1);
-  EXPECT_EQ(result.of_class[0].figures.recall, 0);
+  EXPECT_EQ(result.of_class[0].scores.recall, 0);
   EXPECT_TRUE(std::isnan(result.loss));
 }
 
@@ -173,7 +172,7 @@ TEST(Evaluate, RefusesLabelsThatAreNoClass) {
     FAIL() << "label 2 of 2 classes was accepted";
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(),
-                 "labels: example 1 has label 2, the model tells 2 classes apart (labels 0 to 1); "
+                 "labels: example 1 has label 2, but the model has 2 classes (labels 0 to 1); "
                  "check the label "
                  "column and the model's num_labels");
   }

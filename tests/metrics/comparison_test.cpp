@@ -20,14 +20,14 @@ std::vector<float> normal_logits(std::size_t count, std::uint64_t stream) {
 }
 
 /// Returns the comparison of `examples` examples with these disagreements.
-Comparison disagreeing(std::int64_t examples, std::int64_t only_parent,
+Comparison disagreeing(std::int64_t examples, std::int64_t only_baseline,
                        std::int64_t only_candidate) {
   Comparison result;
   result.examples = examples;
-  result.flips = only_parent + only_candidate;
-  result.only_parent = only_parent;
+  result.flips = only_baseline + only_candidate;
+  result.only_baseline = only_baseline;
   result.only_candidate = only_candidate;
-  result.mcnemar_p = mcnemar_p(only_parent, only_candidate);
+  result.mcnemar_p = mcnemar_p(only_baseline, only_candidate);
   return result;
 }
 
@@ -73,47 +73,48 @@ TEST(MarginSnr, IsInfiniteForIdenticalLogits) {
 }
 
 TEST(MarginSnr, OfTwoClassesByHand) {
-  const std::vector<float> parent = {0, 3, /**/ 4, 0}, candidate = {0, 2, /**/ 5, 0};
+  const std::vector<float> baseline = {0, 3, /**/ 4, 0}, candidate = {0, 2, /**/ 5, 0};
   // Margins 3 and 4, errors 1 and 1: 10 log10(25 / 2).
-  EXPECT_NEAR(margin_snr_db({parent, 2}, {candidate, 2}), 10 * std::log10(12.5), 1e-14);
+  EXPECT_NEAR(margin_snr_db({baseline, 2}, {candidate, 2}), 10 * std::log10(12.5), 1e-14);
 }
 
 TEST(MarginSnr, OfManyClassesComparesTheParentsTopTwo) {
-  const std::vector<float> parent = {9, 1, 5}, candidate = {7, 100, 5};
+  const std::vector<float> baseline = {9, 1, 5}, candidate = {7, 100, 5};
   // Baseline: 9 - 5 = 4; candidate, with the same classes: 7 - 5 = 2. The class with logit 100 does not count.
-  EXPECT_NEAR(margin_snr_db({parent, 3}, {candidate, 3}), 10 * std::log10(16.0 / 4.0), 1e-14);
+  EXPECT_NEAR(margin_snr_db({baseline, 3}, {candidate, 3}), 10 * std::log10(16.0 / 4.0), 1e-14);
 }
 
 TEST(MarginSnr, ForgetsAShiftOfAllLogits) {
-  const std::vector<float> parent = {1, 2, 3, 4}, candidate = {1, 2.5, 3, 4};
+  const std::vector<float> baseline = {1, 2, 3, 4}, candidate = {1, 2.5, 3, 4};
   std::vector<float> shifted = candidate;
   for (float& value : shifted) value += 64;
-  EXPECT_EQ(margin_snr_db({parent, 2}, {shifted, 2}), margin_snr_db({parent, 2}, {candidate, 2}));
+  EXPECT_EQ(margin_snr_db({baseline, 2}, {shifted, 2}),
+            margin_snr_db({baseline, 2}, {candidate, 2}));
 }
 
 TEST(MarginSnr, HalvingTheErrorGainsSixDecibels) {
-  const std::vector<float> parent = normal_logits(2000, 1), noise = normal_logits(2000, 2);
-  std::vector<float> coarse = parent, fine = parent;
+  const std::vector<float> baseline = normal_logits(2000, 1), noise = normal_logits(2000, 2);
+  std::vector<float> coarse = baseline, fine = baseline;
   for (std::size_t i = 0; i < noise.size(); ++i) {
     coarse[i] += 0.5f * noise[i];
     fine[i] += 0.25f * noise[i];
   }
   // 20 log10(2), up to the float rounding of the sums: errors of 2^-24 relative to noise of 2^-2, averaged.
-  EXPECT_NEAR(margin_snr_db({parent, 4}, {fine, 4}) - margin_snr_db({parent, 4}, {coarse, 4}),
+  EXPECT_NEAR(margin_snr_db({baseline, 4}, {fine, 4}) - margin_snr_db({baseline, 4}, {coarse, 4}),
               20 * std::log10(2.0), 1e-5);
 }
 
 TEST(Compare, CountsByHand) {
   //                                   right      right      wrong      wrong (both, differently)
-  const std::vector<float> parent = {1, 0, 0, /**/ 1, 0, 0, /**/ 0, 1, 0, /**/ 0, 1, 0};
+  const std::vector<float> baseline = {1, 0, 0, /**/ 1, 0, 0, /**/ 0, 1, 0, /**/ 0, 1, 0};
   const std::vector<float> candidate = {1, 0, 0, /**/ 0, 1, 0, /**/ 1, 0, 0, /**/ 0, 0, 1};
   const std::vector<std::int32_t> labels = {0, 0, 0, 0};
-  const Comparison result = compare({parent, 3}, {candidate, 3}, labels);
+  const Comparison result = compare({baseline, 3}, {candidate, 3}, labels);
   EXPECT_EQ(result.examples, 4);
   EXPECT_EQ(result.flips, 3);
   EXPECT_EQ(result.flip_share, 0.75);
   EXPECT_EQ(result.both_right, 1);
-  EXPECT_EQ(result.only_parent, 1);
+  EXPECT_EQ(result.only_baseline, 1);
   EXPECT_EQ(result.only_candidate, 1);
   EXPECT_EQ(result.both_wrong, 1);
   EXPECT_EQ(result.accuracy_change(), 0);
@@ -139,8 +140,8 @@ double likeliest_lost_share(const Comparison& c, double change) {
     const auto term = [](std::int64_t count, double share) {
       return count == 0 ? 0 : static_cast<double>(count) * std::log(share);
     };
-    return term(c.only_candidate, lost + change) + term(c.only_parent, lost) +
-           term(c.examples - c.only_candidate - c.only_parent, 1 - 2 * lost - change);
+    return term(c.only_candidate, lost + change) + term(c.only_baseline, lost) +
+           term(c.examples - c.only_candidate - c.only_baseline, 1 - 2 * lost - change);
   };
   double low = std::max(0.0, -change), high = (1 - change) / 2;
   for (int i = 0; i < 200; ++i) {

@@ -15,7 +15,7 @@ namespace hone::testing {
 inline Comparison counts(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = examples;
-  c.only_parent = lost;
+  c.only_baseline = lost;
   c.only_candidate = gained;
   return c;
 }

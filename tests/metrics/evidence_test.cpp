@@ -32,9 +32,9 @@ TEST(Evidence, IsSaidWhereItIsLess) {
 }
 
 TEST(Evidence, OfAPartIsSaidWithWhatFlattersIt) {
-  EXPECT_EQ(part_text("validation", 1072, 1072), "validation, n = 1,072");
+  EXPECT_EQ(split_text("validation", 1072, 1072), "validation, n = 1,072");
   const std::vector<std::string> cautions = {"80 trained on", "all chosen on"};
-  EXPECT_EQ(part_text("test", 400, 300, cautions),
+  EXPECT_EQ(split_text("test", 400, 300, cautions),
             "test, n = 400 (effective 300), 80 trained on, all chosen on");
 }
 
@@ -47,24 +47,24 @@ std::vector<float> logits_of(const std::vector<float>& signs) {
 
 // Repeating every row three times keeps accuracies, intervals and p-values.
 TEST(Evidence, OfThreeCopiesGivesTheIntervalsOfOne) {
-  const std::vector<float> parent = {1, 1, 1, -1, -1, 1, -1, 1, 1, 1},
+  const std::vector<float> baseline = {1, 1, 1, -1, -1, 1, -1, 1, 1, 1},
                            candidate = {1, -1, -1, -1, 1, 1, -1, -1, -1, -1};
   const std::vector<std::int32_t> labels = {1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
   std::vector<float> parents, candidates;
   std::vector<std::int32_t> truths;
   Texts texts;
   for (int copy = 0; copy < 3; ++copy) {
-    parents.insert(parents.end(), parent.begin(), parent.end());
+    parents.insert(parents.end(), baseline.begin(), baseline.end());
     candidates.insert(candidates.end(), candidate.begin(), candidate.end());
     truths.insert(truths.end(), labels.begin(), labels.end());
     for (std::int32_t text = 0; text < 10; ++text) texts.push_back(text);
   }
-  const std::vector<float> before = logits_of(parent), after = logits_of(candidate),
+  const std::vector<float> before = logits_of(baseline), after = logits_of(candidate),
                            befores = logits_of(parents), afters = logits_of(candidates);
   const Comparison once = compare({before, 2}, {after, 2}, labels),
                    thrice = compare({befores, 2}, {afters, 2}, truths, texts),
                    naive = compare({befores, 2}, {afters, 2}, truths);
-  EXPECT_EQ(thrice.only_parent, 3 * once.only_parent);
+  EXPECT_EQ(thrice.only_baseline, 3 * once.only_baseline);
   EXPECT_EQ(thrice.mcnemar_p, once.mcnemar_p);
   EXPECT_LT(naive.mcnemar_p, once.mcnemar_p);
   EXPECT_NEAR(thrice.flip_interval.low, once.flip_interval.low, 1e-15);

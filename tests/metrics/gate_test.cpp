@@ -71,9 +71,9 @@ TEST(ParseGate, AcceptsMetricsOfTheWholeAndOfOneClass) {
   for (const Accepted& one : table) {
     SCOPED_TRACE(one.text);
     const Gate gate = parse_gate(one.text, one.scheme);
-    EXPECT_EQ(gate.figure.key, one.key);
-    EXPECT_EQ(gate.figure.text, one.shown);
-    EXPECT_EQ(gate.figure.may_be_negative, one.scheme.task == Task::regression);
+    EXPECT_EQ(gate.metric.key, one.key);
+    EXPECT_EQ(gate.metric.text, one.shown);
+    EXPECT_EQ(gate.metric.may_be_negative, one.scheme.task == Task::regression);
     EXPECT_DOUBLE_EQ(gate.margin, one.margin);
     EXPECT_FALSE(std::signbit(gate.margin) && gate.margin == 0);
     EXPECT_EQ(gate.text, one.text);
@@ -84,7 +84,7 @@ TEST(ParseGate, AcceptsMetricsOfTheWholeAndOfOneClass) {
 
 TEST(ParseGate, NumbersTheClassInTheOrderOfTheNames) {
   const Gate gate = parse_gate("f1(law (civil))>=-2", topics());
-  EXPECT_EQ(gate.metric, "f1");
+  EXPECT_EQ(gate.base_metric, "f1");
   EXPECT_EQ(gate.of_class, 1);
   EXPECT_EQ(gate.class_name, "law (civil)");
   EXPECT_EQ(parse_gate("recall>=-2", sentiment()).of_class, 1);
@@ -114,9 +114,9 @@ TEST(ParseGate, RefusesAnotherSyntax) {
                            {topics(), "recall(a>=b)", "a class ends with ) before >="},
                            {topics(), "recall()>=-2", "there is no class between ( and )"},
                            {topics(), "recall( )>=-2", "there is no class between ( and )"},
-                           {topics(), ">=-2", "'' is no name of a metric"},
-                           {topics(), "(legal)>=-2", "'' is no name of a metric"},
-                           {topics(), "f1 macro>=-2", "'f1 macro' is no name of a metric"},
+                           {topics(), ">=-2", "'' is not the name of a metric"},
+                           {topics(), "(legal)>=-2", "'' is not the name of a metric"},
+                           {topics(), "f1 macro>=-2", "'f1 macro' is not the name of a metric"},
                            {topics(), "accuracy>=", "'' is no number of points"},
                            {topics(), "accuracy>=-2%", "'-2%' is no number of points"},
                            {topics(), "accuracy>=two", "'two' is no number of points"},

@@ -36,21 +36,21 @@ struct Sample {
   Task task = Task::single_label;
   std::int64_t outputs = 0;
   Classes classes = {};
-  Floats targets = {}, parent = {}, candidate = {};
+  Floats targets = {}, baseline = {}, candidate = {};
   Classes texts = {};
 
   Truth truth() const { return {task, classes, targets, texts}; }
-  Logits parent_logits() const { return {parent, outputs}; }
+  Logits baseline_logits() const { return {baseline, outputs}; }
   Logits candidate_logits() const { return {candidate, outputs}; }
   Gate gate(std::string_view text) const { return parse_gate(text, scheme_of(task, outputs)); }
   MetricChange change(std::string_view text) const {
-    return gated_change(gate(text), parent_logits(), candidate_logits(), truth());
+    return gated_change(gate(text), baseline_logits(), candidate_logits(), truth());
   }
   /// Returns the gated metric of the candidate minus that of the baseline, from two evaluations.
   double difference(std::string_view text) const {
     const Gate g = gate(text);
     return gated_value(g, evaluate(candidate_logits(), truth())) -
-           gated_value(g, evaluate(parent_logits(), truth()));
+           gated_value(g, evaluate(baseline_logits(), truth()));
   }
   /// Returns the examples with these row numbers.
   Sample at(const std::vector<std::size_t>& rows) const {
@@ -60,7 +60,7 @@ struct Sample {
       if (!classes.empty()) part.classes.push_back(classes[row]);
       for (std::size_t o = row * width; o < (row + 1) * width; ++o) {
         if (!targets.empty()) part.targets.push_back(targets[o]);
-        part.parent.push_back(parent[o]);
+        part.baseline.push_back(baseline[o]);
         part.candidate.push_back(candidate[o]);
       }
     }
@@ -74,10 +74,10 @@ void predict(Floats& logits, std::int64_t classes, std::int32_t answer) {
     logits.push_back(answer < 0 ? std::numeric_limits<float>::quiet_NaN() : c == answer ? 1 : 0);
 }
 
-Sample sample_of(std::int64_t classes, const Classes& truth, const Classes& parent,
+Sample sample_of(std::int64_t classes, const Classes& truth, const Classes& baseline,
                  const Classes& candidate) {
   Sample s = {.outputs = classes, .classes = truth};
-  for (const std::int32_t answer : parent) predict(s.parent, classes, answer);
+  for (const std::int32_t answer : baseline) predict(s.baseline, classes, answer);
   for (const std::int32_t answer : candidate) predict(s.candidate, classes, answer);
   return s;
 }
@@ -109,7 +109,7 @@ struct ExamplePopulation {
 struct ClassPopulation : ExamplePopulation {
   using Matrix = std::vector<std::vector<double>>;
   std::vector<double> shares;
-  Matrix parent, other;
+  Matrix baseline, other;
   double changed = 0;
 
   /// Returns a matrix that is right with probability `right`, with errors spread evenly over the other classes.
@@ -120,7 +120,7 @@ struct ClassPopulation : ExamplePopulation {
   }
   ClassPopulation(std::vector<double> of, double right, double then, double change)
       : shares(std::move(of)),
-        parent(matrix(shares.size(), right)),
+        baseline(matrix(shares.size(), right)),
         other(matrix(shares.size(), then)),
         changed(change) {}
 
@@ -132,7 +132,7 @@ struct ClassPopulation : ExamplePopulation {
       for (std::size_t a = 0; a < classes; ++a) {
         const double p =
             shares[t] *
-            (candidate ? (1 - changed) * parent[t][a] + changed * other[t][a] : parent[t][a]);
+            (candidate ? (1 - changed) * baseline[t][a] + changed * other[t][a] : baseline[t][a]);
         predicted[a] += p;
         if (t == a) found[a] += p;
       }
@@ -156,7 +156,7 @@ struct ClassPopulation : ExamplePopulation {
     Sample s = {.outputs = classes};
     std::vector<std::array<std::int32_t, 3>> drawn;
     for (std::int64_t i = 0; i < texts; ++i) {
-      const std::size_t truth = pick(random, shares), before = pick(random, parent[truth]);
+      const std::size_t truth = pick(random, shares), before = pick(random, baseline[truth]);
       const std::size_t after = random.uniform() < changed ? pick(random, other[truth]) : before;
       drawn.push_back({static_cast<std::int32_t>(truth), static_cast<std::int32_t>(before),
                        static_cast<std::int32_t>(after)});
@@ -165,7 +165,7 @@ struct ClassPopulation : ExamplePopulation {
     for (const std::int32_t text : rows) {
       const auto& [truth, before, after] = drawn[static_cast<std::size_t>(text)];
       s.classes.push_back(truth);
-      predict(s.parent, classes, before);
+      predict(s.baseline, classes, before);
       predict(s.candidate, classes, after);
     }
     if (repeated) s.texts = rows;
@@ -197,7 +197,7 @@ struct ScorePopulation : ExamplePopulation {
     for (const std::int32_t text : rows) {
       const auto& [truth, before, after] = drawn[static_cast<std::size_t>(text)];
       s.classes.push_back(truth == 1 ? 1 : 0);
-      s.parent.insert(s.parent.end(), {0, before});
+      s.baseline.insert(s.baseline.end(), {0, before});
       s.candidate.insert(s.candidate.end(), {0, after});
     }
     if (repeated) s.texts = rows;
@@ -347,7 +347,7 @@ TEST(GatedChange, OfTheRecallOfAClassIsTangosOnItsExamples) {
   for (const bool repeated : {false, true}) {
     Sample s = repeated_sample();
     if (!repeated) s.texts.clear();
-    const Classes before = predictions(s.parent_logits()),
+    const Classes before = predictions(s.baseline_logits()),
                   after = predictions(s.candidate_logits());
     std::int64_t examples = 0, lost = 0, gained = 0;
     std::map<std::int32_t, std::int64_t> rows;
@@ -369,8 +369,8 @@ TEST(GatedChange, OfTheRecallOfAClassIsTangosOnItsExamples) {
     EXPECT_DOUBLE_EQ(change.score(-0.02), tango_score(by_hand, -0.02));
     EXPECT_NEAR(change.change, s.difference("recall(c1)>=-2"), 1e-15);
     EXPECT_EQ(change.unit, "examples of c1");
-    EXPECT_EQ(change.figure.key, "recall(c1)");
-    EXPECT_NEAR(change.candidate - change.parent, change.change, 1e-15);
+    EXPECT_EQ(change.metric.key, "recall(c1)");
+    EXPECT_NEAR(change.candidate - change.baseline, change.change, 1e-15);
   }
 }
 
@@ -383,7 +383,7 @@ Sample label_sample(std::int64_t count = 400) {
     const bool has = random.uniform() < 0.4, right = random.uniform() < 0.85,
                changed = random.uniform() < 0.1;
     s.targets.push_back(has ? 1 : 0);
-    s.parent.push_back(has == right ? 1 : -1);
+    s.baseline.push_back(has == right ? 1 : -1);
     s.candidate.push_back((has == right) != changed ? 1 : -1);
   }
   return s;
@@ -395,7 +395,7 @@ Sample number_sample(std::int64_t count = 200) {
   for (std::int64_t i = 0; i < count; ++i) {
     const double truth = random.normal(), given = truth + 0.5 * random.normal();
     s.targets.push_back(static_cast<float>(truth));
-    s.parent.push_back(static_cast<float>(given));
+    s.baseline.push_back(static_cast<float>(given));
     s.candidate.push_back(static_cast<float>(given + 0.1 * random.normal()));
   }
   return s;
@@ -407,8 +407,8 @@ TEST(GatedChange, OfTheRecallOfALabelIsTangosOnItsExamples) {
   for (std::size_t i = 2; i < s.targets.size(); i += 3) {
     if (s.targets[i] == 0) continue;
     ++examples;
-    lost += s.parent[i] > 0 && s.candidate[i] < 0;
-    gained += s.parent[i] < 0 && s.candidate[i] > 0;
+    lost += s.baseline[i] > 0 && s.candidate[i] < 0;
+    gained += s.baseline[i] < 0 && s.candidate[i] > 0;
   }
   ASSERT_GT(lost, gained);
   const MetricChange change = s.change("recall(c2)>=-2");
@@ -419,14 +419,15 @@ TEST(GatedChange, OfTheRecallOfALabelIsTangosOnItsExamples) {
 TEST(GatedChange, OfTheMetricsATaskIsJudgedByIsTheirs) {
   const Sample classes = repeated_sample(), labels = label_sample(), numbers = number_sample();
   expect_same(classes.change("accuracy>=0"),
-              accuracy_change(compare(classes.parent_logits(), classes.candidate_logits(),
+              accuracy_change(compare(classes.baseline_logits(), classes.candidate_logits(),
                                       classes.classes, classes.texts)));
   const MultiLabelComparison of_labels =
-      compare_multi_label(labels.parent_logits(), labels.candidate_logits(), labels.targets);
+      compare_multi_label(labels.baseline_logits(), labels.candidate_logits(), labels.targets);
   expect_same(labels.change("f1_micro>=0"), of_labels.micro_f1);
   expect_same(labels.change("subset_accuracy>=0"), of_labels.subset_accuracy);
-  expect_same(numbers.change("r2>=0"),
-              compare_regression({numbers.parent, 1}, {numbers.candidate, 1}, numbers.targets).r2);
+  expect_same(
+      numbers.change("r2>=0"),
+      compare_regression({numbers.baseline, 1}, {numbers.candidate, 1}, numbers.targets).r2);
 }
 
 /// Returns every metric of the task that can be gated, overall and for each class.
@@ -450,7 +451,7 @@ TEST(GatedChange, IsTheDifferenceOfTwoEvaluations) {
       const MetricChange c = s.change(gate);
       EXPECT_NE(c.change, 0) << gate;
       EXPECT_NEAR(c.change, s.difference(gate), 1e-14) << gate;
-      EXPECT_EQ(c.candidate - c.parent, s.difference(gate)) << gate;
+      EXPECT_EQ(c.candidate - c.baseline, s.difference(gate)) << gate;
       ASSERT_TRUE(c.interval) << gate;
       EXPECT_LT(c.interval->low, c.change) << gate;
       EXPECT_GT(c.interval->high, c.change) << gate;
@@ -477,7 +478,7 @@ std::vector<double> bootstrap_errors(const Sample& s, const std::vector<std::str
       rows.insert(rows.end(), own.begin(), own.end());
     }
     const Sample drawn = s.at(rows);
-    const TaskEvaluation before = evaluate(drawn.parent_logits(), drawn.truth()),
+    const TaskEvaluation before = evaluate(drawn.baseline_logits(), drawn.truth()),
                          after = evaluate(drawn.candidate_logits(), drawn.truth());
     for (std::size_t g = 0; g < gates.size(); ++g) {
       const double change = gated_value(parsed[g], after) - gated_value(parsed[g], before);
@@ -519,14 +520,14 @@ TEST(GatedChange, OfTheSameModelIsZeroWithAWidth) {
   RandomSequence random(7, stream_of("two classes"));
   for (Sample s : {repeated_sample(), label_sample(), number_sample(),
                    ScorePopulation(0.4, 0.6).draw(random, 300, true)}) {
-    s.candidate = s.parent;
+    s.candidate = s.baseline;
     for (const std::string& gate : all_gates(s)) {
       const MetricChange c = s.change(gate);
       EXPECT_EQ(c.change, 0) << gate;
       ASSERT_TRUE(c.interval) << gate;
       EXPECT_LT(c.interval->low, 0) << gate;
       EXPECT_GT(c.interval->high, 0) << gate;
-      EXPECT_FALSE(verdict(c, 0).kept()) << gate;
+      EXPECT_FALSE(verdict(c, 0).within_limit()) << gate;
     }
   }
 }
@@ -551,9 +552,9 @@ TEST(GatedChange, OfOneAnswerIsNoSurerThanOfNone) {
 }
 
 TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
-  const Classes truth = {0, 1, 0, 1, 0, 1}, parent = {0, 1, 0, 0, 0, 1},
+  const Classes truth = {0, 1, 0, 1, 0, 1}, baseline = {0, 1, 0, 0, 0, 1},
                 candidate = {0, 1, 2, 0, 0, 1};
-  const Sample s = sample_of(3, truth, parent, candidate);
+  const Sample s = sample_of(3, truth, baseline, candidate);
   for (const auto& [gate, note] : {std::pair("recall(c2)>=-2", "; there is no example of c2"),
                                    {"f1(c2)>=-2", "; there is no example of c2"},
                                    {"precision(c2)>=-2", "; the baseline never predicts c2"}}) {
@@ -569,7 +570,7 @@ TEST(GatedChange, IsNotDefinedWithoutExamplesOfTheClass) {
   // An area needs both classes.
   const Sample alike = sample_of(2, {1, 1, 1}, {1, 1, 0}, {1, 0, 0});
   EXPECT_EQ(alike.change("auc>=-1").notes,
-            "; the true answers, or those of a model, are all the same");
+            "; all labels, or all predictions of a model, are the same");
 }
 
 // The baseline predicts the class only once, so its precision rests on one example and no error can be computed.
@@ -579,7 +580,7 @@ TEST(GatedChange, IsNotDefinedWhereItRestsOnOneText) {
   EXPECT_TRUE(std::isnan(c.change));
   EXPECT_FALSE(c.interval);
   EXPECT_EQ(c.notes, "; it depends on a single example");
-  EXPECT_EQ(c.parent, 1);
+  EXPECT_EQ(c.baseline, 1);
   // So does an area with a single positive example.
   const Sample one = sample_of(2, {0, 1, 0, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 0, 1, 1});
   EXPECT_EQ(one.change("auc>=-2").notes, "; it depends on a single example");
@@ -622,8 +623,9 @@ TEST(JudgeGates, AsksMoreOfMoreGatesAndEvaluations) {
       const GateVerdict all = judge_gates(gates, changes, evaluations);
       const double corrected = std::min(1.0, count * evaluations * alone);
       for (const Verdict& v : all.gates) EXPECT_DOUBLE_EQ(v.p_value, corrected);
-      EXPECT_EQ(all.kept(), corrected <= 0.025) << count << " " << evaluations << " " << lost;
-      stricter += alone <= 0.025 && !all.kept();
+      EXPECT_EQ(all.within_limit(), corrected <= 0.025)
+          << count << " " << evaluations << " " << lost;
+      stricter += alone <= 0.025 && !all.within_limit();
     }
   }
   EXPECT_GT(stricter, 5);
@@ -692,7 +694,7 @@ TEST(JudgeGatesOfChoice, IsHolmsOverCandidatesTimesGates) {
       EXPECT_EQ(v.change, candidates[k][g].change);
     }
   EXPECT_NE(adjusted[2], p_values[2]);
-  EXPECT_TRUE(verdicts[0].kept());
+  EXPECT_TRUE(verdicts[0].within_limit());
   EXPECT_EQ(verdicts[2].conclusion, Conclusion::exceeds_limit);
   EXPECT_TRUE(judge_gates_of_choice({}, {}).empty());
 }
@@ -704,7 +706,7 @@ TEST(JudgeGatesOfChoice, CorrectForTheGatesThatEachHasToPass) {
   const std::vector<std::vector<MetricChange>> changes = {{}, {change, change}, {change}};
   const std::vector<GateVerdict> verdicts = judge_gates_of_choice(gates, changes);
   ASSERT_EQ(verdicts.size(), 3u);
-  EXPECT_TRUE(verdicts[0].kept()) << "it has none to pass";
+  EXPECT_TRUE(verdicts[0].within_limit()) << "it has none to pass";
   ASSERT_EQ(verdicts[1].gates.size(), 2u);
   ASSERT_EQ(verdicts[2].gates.size(), 1u);
   EXPECT_EQ(verdicts[2].gates[0].candidates, 3);
@@ -740,35 +742,36 @@ TEST(JudgeGatesOfSeeds, JudgesEachGateAtItsFullLevel) {
 
 /// For one class: the numbers of examples on which both models are right, only the baseline, and only the candidate.
 struct OfClass {
-  int both = 0, parent = 0, candidate = 0;
+  int both = 0, baseline = 0, candidate = 0;
 };
 
 Sample sample_with(const std::vector<OfClass>& classes) {
-  Classes truth, parent, candidate;
+  Classes truth, baseline, candidate;
   const auto add = [&](std::int32_t c, int count, bool before, bool after) {
     const std::int32_t wrong = c == 0 ? 1 : 0;
     for (int i = 0; i < count; ++i) {
       truth.push_back(c);
-      parent.push_back(before ? c : wrong);
+      baseline.push_back(before ? c : wrong);
       candidate.push_back(after ? c : wrong);
     }
   };
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const auto c = static_cast<std::int32_t>(i);
     add(c, classes[i].both, true, true);
-    add(c, classes[i].parent, true, false);
+    add(c, classes[i].baseline, true, false);
     add(c, classes[i].candidate, false, true);
   }
-  return sample_of(std::ssize(classes), truth, parent, candidate);
+  return sample_of(std::ssize(classes), truth, baseline, candidate);
 }
 
-std::vector<LostClass> lost_of(const Sample& s) {
-  return lost_classes(s.parent_logits(), s.candidate_logits(), s.truth());
+std::vector<DegradedClass> lost_of(const Sample& s) {
+  return degraded_classes(s.baseline_logits(), s.candidate_logits(), s.truth());
 }
 
 // McNemar's p-values 2 / 2^10, 2 / 2^8, 2 / 2^12; Holm: times 2, 1, 3.
 TEST(LostClasses, AreThoseOfMcNemarsTestAfterHolmsCorrection) {
-  const std::vector<LostClass> lost = lost_of(sample_with({{10, 10, 0}, {12, 8, 0}, {5, 0, 12}}));
+  const std::vector<DegradedClass> lost =
+      lost_of(sample_with({{10, 10, 0}, {12, 8, 0}, {5, 0, 12}}));
   ASSERT_EQ(lost.size(), 2u) << "the third gains";
   EXPECT_EQ(lost[0].index, 0);
   EXPECT_EQ(lost[0].examples, 20);
@@ -781,7 +784,7 @@ TEST(LostClasses, AreThoseOfMcNemarsTestAfterHolmsCorrection) {
 }
 
 TEST(LostClasses, BeginWithTheLargestFall) {
-  const std::vector<LostClass> lost = lost_of(sample_with({{12, 8, 0}, {10, 10, 0}}));
+  const std::vector<DegradedClass> lost = lost_of(sample_with({{12, 8, 0}, {10, 10, 0}}));
   ASSERT_EQ(lost.size(), 2u);
   EXPECT_EQ(lost[0].index, 1);
 }
@@ -797,7 +800,7 @@ TEST(LostClasses, AreCorrectedForTheClassesThatHaveExamples) {
 TEST(LostClasses, AreCorrectedForTheComparisons) {
   const Sample s = sample_with({{12, 8, 0}, {}});  // 2 / 2^8 = 0.0078 alone
   const auto lost = [&](std::int64_t comparisons) {
-    return lost_classes(s.parent_logits(), s.candidate_logits(), s.truth(), comparisons);
+    return degraded_classes(s.baseline_logits(), s.candidate_logits(), s.truth(), comparisons);
   };
   ASSERT_EQ(lost(6).size(), 1u);
   EXPECT_DOUBLE_EQ(lost(6)[0].p_value, 6 * 2.0 / 256);
@@ -815,10 +818,10 @@ TEST(LostClasses, AreLabelsOfSeveralAndNoneOfNumbers) {
   Sample s = {.task = Task::multi_label, .outputs = 2};
   for (int i = 0; i < 20; ++i) {
     s.targets.insert(s.targets.end(), {1, i < 10 ? 1.0f : 0.0f});
-    s.parent.insert(s.parent.end(), {1, 1});
+    s.baseline.insert(s.baseline.end(), {1, 1});
     s.candidate.insert(s.candidate.end(), {1, i < 9 ? -1.0f : 1.0f});
   }
-  const std::vector<LostClass> lost = lost_of(s);
+  const std::vector<DegradedClass> lost = lost_of(s);
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].index, 1);
   EXPECT_EQ(lost[0].examples, 10);

@@ -37,25 +37,25 @@ std::vector<std::int32_t> rows_of(std::int64_t texts, int copies) {
 
 /// The values of one number or label.
 struct Drawn {
-  float truth = 0, parent = 0, candidate = 0;
+  float truth = 0, baseline = 0, candidate = 0;
 };
 
 /// The true, baseline's and candidate's values of all rows. `of_text` has the values of each text.
 struct Columns {
-  Floats truth, parent, candidate;
+  Floats truth, baseline, candidate;
   Columns(const std::vector<std::vector<Drawn>>& of_text, const std::vector<std::int32_t>& rows) {
     for (const std::int32_t text : rows) {
       for (const Drawn& drawn : of_text[static_cast<std::size_t>(text)]) {
         truth.push_back(drawn.truth);
-        parent.push_back(drawn.parent);
+        baseline.push_back(drawn.baseline);
         candidate.push_back(drawn.candidate);
       }
     }
   }
 };
 
-Drawn as_floats(double truth, double parent, double candidate) {
-  return {static_cast<float>(truth), static_cast<float>(parent), static_cast<float>(candidate)};
+Drawn as_floats(double truth, double baseline, double candidate) {
+  return {static_cast<float>(truth), static_cast<float>(baseline), static_cast<float>(candidate)};
 }
 
 // y ~ N(0, 1). The baseline predicts 0.8 y + 0.5 e; the candidate adds its own noise to `shrink` times that.
@@ -70,7 +70,7 @@ Population numbers(double shrink, double noise) {
             }
             const std::vector<std::int32_t> rows = rows_of(count, copies);
             const Columns c(drawn, rows);
-            return compare_regression({c.parent, 1}, {c.candidate, 1}, c.truth, rows).r2;
+            return compare_regression({c.baseline, 1}, {c.candidate, 1}, c.truth, rows).r2;
           }};
 }
 
@@ -105,7 +105,7 @@ Population labels(double shift, double noise) {
             }
             const std::vector<std::int32_t> rows = rows_of(count, copies);
             const Columns c(drawn, rows);
-            return compare_multi_label({c.parent, 5}, {c.candidate, 5}, c.truth, rows).micro_f1;
+            return compare_multi_label({c.baseline, 5}, {c.candidate, 5}, c.truth, rows).micro_f1;
           }};
 }
 
@@ -178,13 +178,13 @@ TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
 /// Returns the change if the first `differing` predictions are `shift` too high. The truth cycles through 0, 1, 2 and
 /// 3.
 MetricChange shifted(std::int64_t count, float shift, int differing) {
-  Floats truth, parent, candidate;
+  Floats truth, baseline, candidate;
   for (std::int64_t i = 0; i < count; ++i) {
     truth.push_back(static_cast<float>(i % 4));
-    parent.push_back(truth.back() + (i % 2 == 0 ? 0.5f : -0.5f));
-    candidate.push_back(parent.back() + (i < differing ? shift : 0));
+    baseline.push_back(truth.back() + (i % 2 == 0 ? 0.5f : -0.5f));
+    candidate.push_back(baseline.back() + (i < differing ? shift : 0));
   }
-  return compare_regression({parent, 1}, {candidate, 1}, truth).r2;
+  return compare_regression({baseline, 1}, {candidate, 1}, truth).r2;
 }
 
 TEST(PairedChange, FollowsTheFormula) {
@@ -300,17 +300,17 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
       "R² changed by +0.00 points (95% CI -11.21 to +11.21), inconclusive with n = 36 for the "
       "allowed drop of 0.50; no prediction changed; about 4,500 examples would show it to be "
       "within the limit (power 80%) if the true change is zero and one prediction in 74 changes "
-      "(none was seen to)");
-  EXPECT_TRUE(verdict(none).kept());
+      "(none was observed)");
+  EXPECT_TRUE(verdict(none).within_limit());
 }
 
 TEST(PairedChange, IsJudgedByTheOneRule) {
   const Verdict kept = verdict(shifted(1000, 0.001f, 1000));
-  EXPECT_EQ(kept.figure, kR2);
+  EXPECT_EQ(kept.metric, kR2);
   EXPECT_EQ(kept.summary,
             "R² changed by +0.00 points (95% CI -0.01 to +0.00), within the allowed drop of 0.50; "
             "predictions changed by 0.001 on average");
-  EXPECT_EQ(kept.p_value <= 0.025, kept.kept());
+  EXPECT_EQ(kept.p_value <= 0.025, kept.within_limit());
   const Verdict lost = verdict(shifted(1000, 0.3f, 1000));
   EXPECT_EQ(lost.summary,
             "R² changed by -7.20 points (95% CI -8.74 to -5.66), more than the allowed "
@@ -320,7 +320,7 @@ TEST(PairedChange, IsJudgedByTheOneRule) {
       unclear.summary,
       "R² changed by -0.08 points (95% CI -1.23 to +1.07), inconclusive with n = 40 for the "
       "allowed drop of 0.50; predictions changed by 0.01 on average; about 340 examples would "
-      "show it to be within the limit (power 80%) if the true change is the one seen");
+      "show it to be within the limit (power 80%) if the true change equals the observed change");
   EXPECT_GT(*unclear.examples_needed, 40);
 }
 

@@ -51,7 +51,7 @@ TEST(FindMetric, KnowsThoseOfEveryTask) {
   EXPECT_EQ(value_of(labels, "f1_micro"), 0.8);
   EXPECT_FALSE(find_metric(Task::multi_label, "loss").greater_is_better);
   for (const TaskEvaluation* e : {&numbers, &labels}) {
-    EXPECT_EQ(value_of(*e, e->figure.key), e->value) << "the figure it is judged by";
+    EXPECT_EQ(value_of(*e, e->metric.key), e->value) << "the figure it is judged by";
     for (const Metric& metric : metrics(e->task()))
       EXPECT_FALSE(std::isnan(metric.value(*e))) << metric.name;
   }
@@ -59,7 +59,7 @@ TEST(FindMetric, KnowsThoseOfEveryTask) {
 
 TEST(FindMetric, SaysOfWhichTaskAnotherIs) {
   expect_user_error(
-      "expected r2, loss, mse, rmse, mae, pearson, spearman, got 'accuracy', which is a figure of "
+      "expected r2, loss, mse, rmse, mae, pearson, spearman, got 'accuracy', which is a metric of "
       "single_label_classification; the task is regression",
       [] { find_metric(Task::regression, "accuracy"); });
 }

@@ -50,9 +50,11 @@ TEST(EvaluateMultiLabel, AgreesWithScikitLearn) {
       }
     }
     const Json& baseline = golden.at("baseline");
-    EXPECT_NEAR(e.baseline.subset_accuracy, baseline.at("subset_accuracy").get<double>(), 1e-14);
-    EXPECT_NEAR(e.baseline.hamming_accuracy, baseline.at("hamming_accuracy").get<double>(), 1e-14);
-    EXPECT_NEAR(e.baseline.micro_f1, baseline.at("micro_f1").get<double>(), 1e-14);
+    EXPECT_NEAR(e.constant_baseline.subset_accuracy, baseline.at("subset_accuracy").get<double>(),
+                1e-14);
+    EXPECT_NEAR(e.constant_baseline.hamming_accuracy, baseline.at("hamming_accuracy").get<double>(),
+                1e-14);
+    EXPECT_NEAR(e.constant_baseline.micro_f1, baseline.at("micro_f1").get<double>(), 1e-14);
   }
 }
 
@@ -67,14 +69,14 @@ TEST(EvaluateMultiLabel, CountsWhatIsMeasuredByHand) {
   EXPECT_EQ(e.of_label[0].support, 2);
   EXPECT_EQ(e.of_label[0].predicted, 2);
   EXPECT_EQ(e.of_label[0].found, 1);
-  EXPECT_EQ(e.of_label[1].figures.recall, 1);
+  EXPECT_EQ(e.of_label[1].scores.recall, 1);
   EXPECT_EQ(evaluated({1, -1, -2, 0, 3, 1}, {1, 0, 1, 1, 0, 0}, 2, {0, 0, 0}).evidence, 1.0 / 3);
 }
 
 TEST(EvaluateMultiLabel, SaysYesFromOneHalfOn) {
-  EXPECT_TRUE(says_yes(0));
-  EXPECT_TRUE(says_yes(-0.0f));
-  EXPECT_FALSE(says_yes(-1e-30f));
+  EXPECT_TRUE(predicts_label(0));
+  EXPECT_TRUE(predicts_label(-0.0f));
+  EXPECT_FALSE(predicts_label(-1e-30f));
 }
 
 TEST(EvaluateMultiLabel, TakesRowsThatAreNoNumbersForNoPrediction) {
@@ -99,7 +101,7 @@ TEST(EvaluateMultiLabel, SaysWhatIsNeverPredicted) {
 TEST(EvaluateMultiLabel, OfNothingIsNan) {
   const MultiLabelEvaluation e = evaluated({}, {}, 3);
   for (const double figure : {e.subset_accuracy, e.hamming_accuracy, e.micro.f1, e.macro.f1, e.loss,
-                              e.macro_auc, e.baseline.micro_f1})
+                              e.macro_auc, e.constant_baseline.micro_f1})
     EXPECT_TRUE(std::isnan(figure));
 }
 
@@ -113,16 +115,16 @@ TEST(EvaluateMultiLabel, RefusesTargetsThatAreNeitherYesNorNo) {
 
 TEST(CompareMultiLabel, IsTheDifferenceOfBothFigures) {
   const Json& golden = golden_cases("multi_label")[0];
-  const Floats parent = golden.at("logits").get<Floats>(),
+  const Floats baseline = golden.at("logits").get<Floats>(),
                targets = golden.at("targets").get<Floats>();
-  Floats candidate = parent;
+  Floats candidate = baseline;
   for (std::size_t i = 0; i < candidate.size(); i += 7) candidate[i] = -candidate[i] - 0.5f;
-  const MultiLabelComparison c = compare_multi_label({parent, 6}, {candidate, 6}, targets);
-  const MultiLabelEvaluation a = evaluated(parent, targets, 6),
+  const MultiLabelComparison c = compare_multi_label({baseline, 6}, {candidate, 6}, targets);
+  const MultiLabelEvaluation a = evaluated(baseline, targets, 6),
                              b = evaluated(candidate, targets, 6);
   EXPECT_NEAR(c.micro_f1.change, b.micro.f1 - a.micro.f1, 1e-15);
   EXPECT_NEAR(c.subset_accuracy.change, b.subset_accuracy - a.subset_accuracy, 1e-15);
-  EXPECT_EQ(c.subset.both_right + c.subset.only_parent, a.exact);
+  EXPECT_EQ(c.subset.both_right + c.subset.only_baseline, a.exact);
   EXPECT_EQ(c.subset.both_right + c.subset.only_candidate, b.exact);
   EXPECT_GT(c.flips, 0);
   EXPECT_EQ(c.flip_share, static_cast<double>(c.flips) / 240);
@@ -134,10 +136,10 @@ TEST(CompareMultiLabel, IsTheDifferenceOfBothFigures) {
 
 // A row with NaN predicts no label and is not right.
 TEST(CompareMultiLabel, CountsRowsThatAreNoNumbersAsLost) {
-  const Floats parent = {1, -1, 1, -1, -1, 1}, candidate = {1, kNan, 1, -1, -1, 1},
+  const Floats baseline = {1, -1, 1, -1, -1, 1}, candidate = {1, kNan, 1, -1, -1, 1},
                targets = {1, 0, 1, 0, 0, 1};
-  const MultiLabelComparison c = compare_multi_label({parent, 2}, {candidate, 2}, targets);
-  EXPECT_EQ(c.subset.only_parent, 1);
+  const MultiLabelComparison c = compare_multi_label({baseline, 2}, {candidate, 2}, targets);
+  EXPECT_EQ(c.subset.only_baseline, 1);
   EXPECT_EQ(c.flips, 2);
   EXPECT_NEAR(c.micro_f1.change, 4.0 / 5 - 1, 1e-15);
 }

@@ -45,20 +45,20 @@ TEST(PlannedExamples, FollowNamsFormula) {
 TEST(ChanceToBeShownKept, IsThePower) {
   const DisagreementRates rates = {0.02, 0.02};
   for (const std::int64_t n : {500, 2000, 6000, 12000})
-    EXPECT_NEAR(chance_to_be_shown_kept(rates, 0.005, n), chance(n, rates, 0.005, is_kept), 0.05)
+    EXPECT_NEAR(power_to_show_within_limit(rates, 0.005, n), chance(n, rates, 0.005, is_kept), 0.05)
         << n;
   const double z = normal_above(0.025 / 10);
-  EXPECT_NEAR(chance_to_be_shown_kept(rates, 0.005, *planned_examples(rates, 0.005, z), z), 0.8,
+  EXPECT_NEAR(power_to_show_within_limit(rates, 0.005, *planned_examples(rates, 0.005, z), z), 0.8,
               1e-3);
   // No predictions differ, so only the number of examples matters.
-  EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10), 0);
-  EXPECT_EQ(chance_to_be_shown_kept({0, 0}, 0.005, 10000), 1);
+  EXPECT_EQ(power_to_show_within_limit({0, 0}, 0.005, 10), 0);
+  EXPECT_EQ(power_to_show_within_limit({0, 0}, 0.005, 10000), 1);
 }
 
 // The change equals the observed one. The rate of disagreement adds half an example.
 TEST(RatesSeen, HaveTheChangeThatWasSeen) {
   for (const auto& [lost, gained] : {std::pair{0, 0}, {6, 2}, {0, 36}, {36, 0}, {18, 18}}) {
-    const DisagreementRates rates = rates_seen(counted(36, lost, gained));
+    const DisagreementRates rates = observed_rates(counted(36, lost, gained));
     EXPECT_NEAR(rates.change(), (gained - lost) / 36.0, 1e-15);
     EXPECT_GE(rates.lost, 0);
     EXPECT_GE(rates.gained, 0);
@@ -67,7 +67,7 @@ TEST(RatesSeen, HaveTheChangeThatWasSeen) {
   }
   Comparison thrice = counted(108, 18, 6);
   thrice.evidence = 1.0 / 3;
-  EXPECT_NEAR(rates_seen(thrice).lost, rates_seen(counted(36, 6, 2)).lost, 1e-15);
+  EXPECT_NEAR(observed_rates(thrice).lost, observed_rates(counted(36, 6, 2)).lost, 1e-15);
 }
 
 TEST(PlannedSeeds, AreFiveAtLeastAndNotWithoutEnd) {
@@ -82,19 +82,21 @@ TEST(PlanText, SaysWhatWouldBeShown) {
   EXPECT_EQ(
       plan_text(1234, -0.002, 0.005, {}),
       "about 1,300 examples would show it to be within the limit (power 80%) if the true change "
-      "is the one seen");
+      "equals the observed change");
   EXPECT_EQ(
       plan_text(12, -0.11, 0.005, {.unit = " seeds"}),
-      "about 12 seeds would show it to exceed the limit (power 80%) if the true change is the "
-      "one seen");
+      "about 12 seeds would show it to exceed the limit (power 80%) if the true change equals the "
+      "observed change");
   // Rates that were not observed are stated as assumptions.
-  EXPECT_EQ(plan_text(1234, 0, 0.005, {.condition = condition_text(rates_seen(counted(36, 0, 0)))}),
-            "about 1,300 examples would show it to be within the limit (power 80%) if both models "
-            "are equally accurate and differ on one example in 74 (none was seen)");
-  EXPECT_EQ(plan_text(1234, 0, 0.005, {.condition = condition_text(rates_seen(counted(36, 1, 1)))}),
-            plan_text(1234, 0, 0.005, {}));
+  EXPECT_EQ(
+      plan_text(1234, 0, 0.005, {.condition = condition_text(observed_rates(counted(36, 0, 0)))}),
+      "about 1,300 examples would show it to be within the limit (power 80%) if both models "
+      "are equally accurate and differ on one example in 74 (none was observed)");
+  EXPECT_EQ(
+      plan_text(1234, 0, 0.005, {.condition = condition_text(observed_rates(counted(36, 1, 1)))}),
+      plan_text(1234, 0, 0.005, {}));
   EXPECT_EQ(plan_text({}, -0.11, 0.005, {.unit = " seeds"}),
-            "the change seen is too close to the limit for more seeds to settle it");
+            "the observed change is too close to the limit for more seeds to decide");
 }
 
 }  // namespace

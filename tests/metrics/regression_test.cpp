@@ -23,7 +23,7 @@ RegressionEvaluation regression_of(const Floats& predictions, const Floats& targ
   return evaluate_regression({predictions, outputs}, targets, texts);
 }
 
-void expect_errors(const ErrorFigures& got, const Json& expected) {
+void expect_errors(const ErrorMetrics& got, const Json& expected) {
   EXPECT_NEAR(got.mse, expected.at("mse").get<double>(), 1e-13);
   EXPECT_NEAR(got.rmse, expected.at("rmse").get<double>(), 1e-13);
   EXPECT_NEAR(got.mae, expected.at("mae").get<double>(), 1e-13);
@@ -36,11 +36,11 @@ TEST(EvaluateRegression, AgreesWithScipyAndScikitLearn) {
         regression_of(golden.at("predictions").get<Floats>(), golden.at("targets").get<Floats>(),
                       golden.at("outputs").get<std::int64_t>());
     expect_errors(e.errors, golden.at("errors"));
-    expect_errors(e.baseline, golden.at("baseline"));
+    expect_errors(e.constant_baseline, golden.at("baseline"));
     ASSERT_EQ(e.of_output.size(), golden.at("of_output").size());
     for (std::size_t o = 0; o < e.of_output.size(); ++o) {
       const Json& expected = golden.at("of_output")[o];
-      const OutputFigures& got = e.of_output[o];
+      const OutputMetrics& got = e.of_output[o];
       expect_errors(got.errors, expected);
       EXPECT_NEAR(got.pearson.value, expected.at("pearson").get<double>(), 1e-13);
       EXPECT_NEAR(got.pearson.interval.low, expected.at("pearson_interval")[0].get<double>(),
@@ -58,8 +58,8 @@ TEST(EvaluateRegression, CountsWhatIsMeasuredByHand) {
   EXPECT_DOUBLE_EQ(e.errors.mse, 18.0 / 4);
   EXPECT_DOUBLE_EQ(e.errors.mae, 6.0 / 4);
   EXPECT_DOUBLE_EQ(e.errors.r2, 1 - 18.0 / 26);
-  EXPECT_DOUBLE_EQ(e.baseline.mse, 26.0 / 4);
-  EXPECT_EQ(e.baseline.r2, 0);
+  EXPECT_DOUBLE_EQ(e.constant_baseline.mse, 26.0 / 4);
+  EXPECT_EQ(e.constant_baseline.r2, 0);
   // Ranks 1 2 4 3 and 1 2 3 4: 1 - 6 Σ d² / (n (n² - 1)).
   EXPECT_DOUBLE_EQ(e.spearman, 1 - 6 * 2 / 60.0);
 }
@@ -72,7 +72,7 @@ TEST(EvaluateRegression, TakesPredictionsThatAreNoNumbersForNothing) {
                                 e.spearman, e.of_output[0].errors.mse})
       EXPECT_TRUE(std::isnan(figure));
     EXPECT_EQ(e.of_output[0].pearson.interval.low, -1);
-    EXPECT_GT(e.baseline.mse, 0);
+    EXPECT_GT(e.constant_baseline.mse, 0);
     EXPECT_EQ(concerns(e),
               std::vector<std::string>{
                   "1 of 3 examples have no prediction: the model's outputs are not finite"});
@@ -119,7 +119,7 @@ TEST(CorrelationIntervals, AreFishersAndBonettsAndWrights) {
 
 TEST(CorrelationIntervals, DoNotNarrowByRepetition) {
   Floats p = {1, 2, 5, 4, 3, 7}, t = {1, 3, 4, 8, 2, 6};
-  const OutputFigures once = regression_of(p, t).of_output[0];
+  const OutputMetrics once = regression_of(p, t).of_output[0];
   std::vector<std::int32_t> texts;
   Floats predictions, targets;
   for (int copy = 0; copy < 3; ++copy)
@@ -128,7 +128,7 @@ TEST(CorrelationIntervals, DoNotNarrowByRepetition) {
       predictions.push_back(p[static_cast<std::size_t>(i)]);
       targets.push_back(t[static_cast<std::size_t>(i)]);
     }
-  const OutputFigures thrice = regression_of(predictions, targets, 1, texts).of_output[0];
+  const OutputMetrics thrice = regression_of(predictions, targets, 1, texts).of_output[0];
   EXPECT_NEAR(thrice.pearson.interval.low, once.pearson.interval.low, 1e-12);
   EXPECT_NEAR(thrice.spearman.interval.high, once.spearman.interval.high, 1e-12);
   EXPECT_GT(regression_of(predictions, targets).of_output[0].pearson.interval.low,
@@ -145,7 +145,7 @@ TEST(CompareRegression, IsTheDifferenceOfBothR2) {
   const RegressionComparison c = compare_regression({a, 1}, {b, 1}, t);
   EXPECT_NEAR(c.r2.change, regression_of(b, t).errors.r2 - regression_of(a, t).errors.r2, 1e-15);
   EXPECT_DOUBLE_EQ(c.mean_shift, 3.0 / 6);
-  EXPECT_EQ(c.r2.figure, kR2);
+  EXPECT_EQ(c.r2.metric, kR2);
   EXPECT_LT(c.r2.interval->low, c.r2.change);
   // Two outputs use the sums over both.
   const Floats t2 = {1, 3, 4, 8, 2, 6}, a2 = {1, 2, 5, 6, 3, 7}, b2 = {2, 2, 5, 4, 3, 7};

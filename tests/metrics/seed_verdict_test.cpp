@@ -65,7 +65,7 @@ TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
 TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
   const Verdict lost = verdict_of_seeds(seeds_on(1000, std::vector(5, std::pair(490, 10))));
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
-  EXPECT_EQ(lost.grounds, Grounds::each_seed);
+  EXPECT_EQ(lost.basis, VerdictBasis::each_seed);
   const Interval alone = accuracy_change_interval(counted(1000, 490, 10));
   EXPECT_EQ(lost.change_interval->low, alone.low);
   EXPECT_EQ(lost.change_interval->high, alone.high);
@@ -98,7 +98,7 @@ TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
   const SeedChanges far = seeds_on(1000, {{60, 10}, {500, 10}, {900, 0}, {60, 10}, {70, 10}});
   const Verdict lost = verdict_of_seeds(far);
   EXPECT_EQ(lost.conclusion, Conclusion::exceeds_limit);
-  EXPECT_EQ(lost.grounds, Grounds::each_seed) << "they spread too wide for their mean";
+  EXPECT_EQ(lost.basis, VerdictBasis::each_seed) << "they spread too wide for their mean";
   for (const MetricChange& c : far.changes) {
     EXPECT_EQ(verdict(c).conclusion, Conclusion::exceeds_limit);
     EXPECT_LE(lost.change_interval->low, c.interval->low);
@@ -146,7 +146,7 @@ TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
                               std::lround((disagree * kExamples + seen) / 2));
         }
         const Verdict v = verdict_of_seeds(seeds_on(static_cast<std::int64_t>(kExamples), counts));
-        const bool of_these = v.grounds == Grounds::each_seed;
+        const bool of_these = v.basis == VerdictBasis::each_seed;
         kept += v.conclusion == Conclusion::within_limit && !(of_these && least >= -kMargin);
         lost += v.conclusion == Conclusion::exceeds_limit && !(of_these && most < -kMargin);
       }
@@ -163,7 +163,7 @@ TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
   EXPECT_LT(v.change_interval->low, 0);
   EXPECT_FALSE(v.seeds_needed);
   EXPECT_GT(*v.examples_needed, 52);
-  EXPECT_NE(v.summary.find("no number of seeds would do on these examples"), std::string::npos)
+  EXPECT_NE(v.summary.find("no number of seeds is sufficient on these examples"), std::string::npos)
       << v.summary;
 }
 
@@ -180,7 +180,7 @@ SeedChanges ratios(const std::vector<double>& changed, double half, std::int64_t
 
 TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   const Verdict kept = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.003));
-  EXPECT_EQ(kept.figure, kR2);
+  EXPECT_EQ(kept.metric, kR2);
   EXPECT_EQ(kept.conclusion, Conclusion::within_limit);
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, 0.003), 1e-9);
@@ -196,7 +196,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
   EXPECT_EQ(unclear.conclusion, Conclusion::inconclusive);
   EXPECT_GT(*unclear.examples_needed, 400);
   const Verdict two = verdict_of_seeds(ratios({0.01, 0.011}, 0.003));
-  EXPECT_EQ(two.grounds, Grounds::each_seed);
+  EXPECT_EQ(two.basis, VerdictBasis::each_seed);
   EXPECT_EQ(two.summary,
             "R² changed by +1.00, +1.10 points with 2 seeds, within the allowed drop of 0.50; "
             "predictions changed by 0.02 on average; every seed shows it, for these seeds only");
@@ -204,7 +204,7 @@ TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
 
 TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {
   SeedChanges changes = ratios({0.001, -0.001}, 0.003);
-  changes.changes[1] = {.figure = kR2, .examples = 400, .change = std::nan("")};
+  changes.changes[1] = {.metric = kR2, .examples = 400, .change = std::nan("")};
   const Verdict v = verdict_of_seeds(changes);
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
   EXPECT_EQ(v.summary, "inconclusive: R² is not defined with 1 of 2 seeds");

@@ -18,24 +18,24 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   const std::vector<std::int32_t> classes = {0, 1, 0, 0};
   const TaskEvaluation c = evaluate({logits, 2}, {.classes = classes});
   EXPECT_EQ(c.task(), Task::single_label);
-  EXPECT_EQ(c.figure, kAccuracy);
+  EXPECT_EQ(c.metric, kAccuracy);
   EXPECT_EQ(c.value, 0.75);
   EXPECT_EQ(c.interval.low, c.classes()->accuracy_interval.low);
-  EXPECT_EQ(baseline_text(c), "always predicting the most frequent class scores 75.0%");
+  EXPECT_EQ(constant_baseline_text(c), "always predicting the most frequent class scores 75.0%");
 
   const Floats numbers = {1, 3, 3, 5}, truth = {1, 2, 3, 6};
   const TaskEvaluation r = evaluate({numbers, 1}, {.task = Task::regression, .targets = truth});
   EXPECT_EQ(r.task(), Task::regression);
-  EXPECT_EQ(r.figure, kR2);
+  EXPECT_EQ(r.metric, kR2);
   EXPECT_EQ(r.value, 1 - 2 / 14.0);
   EXPECT_EQ(r.loss, 0.5);
-  EXPECT_EQ(baseline_text(r), "always predicting the mean scores 0.0%");
+  EXPECT_EQ(constant_baseline_text(r), "always predicting the mean scores 0.0%");
   EXPECT_EQ(r.classes(), nullptr);
 
   const Floats answers = {1, -1, 1, 1}, has = {1, 0, 0, 1};
   const TaskEvaluation m = evaluate({answers, 2}, {.task = Task::multi_label, .targets = has});
   EXPECT_EQ(m.task(), Task::multi_label);
-  EXPECT_EQ(m.figure, kMicroF1);
+  EXPECT_EQ(m.metric, kMicroF1);
   EXPECT_EQ(m.value, 0.8);
 }
 
@@ -90,7 +90,7 @@ TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
     coins.push_back(i % 4 < 2 ? 1.0f : -1.0f);
   }
   const TaskEvaluation c = evaluate({coins, 2}, {.task = Task::multi_label, .targets = halves});
-  EXPECT_NEAR(c.baseline, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(c.constant_baseline, 2.0 / 3, 1e-12);
   ASSERT_EQ(concerns(c, {"a", "b"}).size(), 1u);
   EXPECT_NE(concerns(c, {"a", "b"})[0].find("micro F1 is not shown to be above"),
             std::string::npos);
@@ -129,16 +129,17 @@ TEST(TaskComparison, SaysWhereTheParentHadNothingToKeep) {
 }
 
 TEST(TaskComparison, HasTheChangeThatIsJudged) {
-  const Floats truth = {1, 2, 3, 6}, parent = {1, 3, 3, 5}, candidate = {1, 3, 3, 4};
+  const Floats truth = {1, 2, 3, 6}, baseline = {1, 3, 3, 5}, candidate = {1, 3, 3, 4};
   const TaskComparison c =
-      compare({parent, 1}, {candidate, 1}, {.task = Task::regression, .targets = truth});
+      compare({baseline, 1}, {candidate, 1}, {.task = Task::regression, .targets = truth});
   EXPECT_DOUBLE_EQ(c.change.change, -3 / 14.0);
   EXPECT_EQ(c.mean_shift, 0.25);
   EXPECT_FALSE(c.counted);
   // Σ (p - 3)² = 8, Σ (c - p)² = 1
   EXPECT_DOUBLE_EQ(c.snr_db, 10 * std::log10(8));
-  EXPECT_EQ(compare({parent, 1}, {parent, 1}, {.task = Task::regression, .targets = truth}).snr_db,
-            HUGE_VAL);
+  EXPECT_EQ(
+      compare({baseline, 1}, {baseline, 1}, {.task = Task::regression, .targets = truth}).snr_db,
+      HUGE_VAL);
 }
 
 // By hand: u = ((1 - R²) d² - e²) / SST with e² = 0, 1, 0, 1, d² = 4, 1, 0, 9, SST = 14, R² = 6/7; K = 2.

@@ -32,7 +32,7 @@ TEST(Verdict, FollowsTheIntervalOfTheLoss) {
         const Comparison c = counted(400, lost, gained);
         const Verdict v = verdict(c, margin);
         EXPECT_EQ(v.conclusion, by_interval(c, margin)) << lost << " " << gained << " " << margin;
-        EXPECT_EQ(v.kept(), v.p_value <= 0.025);
+        EXPECT_EQ(v.within_limit(), v.p_value <= 0.025);
         EXPECT_EQ(v.change_interval->low, accuracy_change_interval(c).low);
         ++seen[static_cast<int>(v.conclusion)];
       }
@@ -89,24 +89,24 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
       "allowed drop of 0.50; no prediction changed; about 4,600 examples would show it to be "
       "within "
       "the limit (power 80%) if both models are equally accurate and differ on one example in 74 "
-      "(none was seen)");
+      "(none was observed)");
   // The net loss is 4 of 36, which is 11 points. More examples would show a loss.
   const Verdict eleven = verdict(counted(36, 6, 2));
   EXPECT_TRUE(eleven.summary.starts_with("accuracy changed by -11.11 points")) << eleven.summary;
   EXPECT_GT(eleven.change_interval->high, 0);
   EXPECT_NE(eleven.summary.find("would show it to exceed the limit"), std::string::npos)
       << eleven.summary;
-  EXPECT_EQ(eleven.examples_needed, planned_examples(rates_seen(counted(36, 6, 2)), 0.005));
+  EXPECT_EQ(eleven.examples_needed, planned_examples(observed_rates(counted(36, 6, 2)), 0.005));
   // A loss of exactly the margin, and one close to it.
   const Verdict edge = verdict(counted(2000, 10, 0));
   EXPECT_EQ(edge.conclusion, Conclusion::inconclusive);
   EXPECT_FALSE(edge.examples_needed);
-  EXPECT_TRUE(
-      edge.summary.ends_with("the change seen equals the limit, so no number of examples would do"))
+  EXPECT_TRUE(edge.summary.ends_with(
+      "the observed change equals the limit, so no number of examples is sufficient"))
       << edge.summary;
   const Verdict beside = verdict(counted(199999, 2000, 1000));
   EXPECT_FALSE(beside.examples_needed);
-  EXPECT_TRUE(beside.summary.ends_with("too close to the limit for more examples to settle it"))
+  EXPECT_TRUE(beside.summary.ends_with("too close to the limit for more examples to decide"))
       << beside.summary;
 }
 
@@ -114,7 +114,7 @@ TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
 TEST(Verdict, PlansForAGainOnlyWhereItWasSeen) {
   const Verdict seen = verdict(counted(400, 4, 12), -0.005);
   EXPECT_EQ(seen.conclusion, Conclusion::inconclusive);
-  EXPECT_EQ(seen.examples_needed, planned_examples(rates_seen(counted(400, 4, 12)), -0.005));
+  EXPECT_EQ(seen.examples_needed, planned_examples(observed_rates(counted(400, 4, 12)), -0.005));
   EXPECT_NE(seen.summary.find("would show it to be within the limit"), std::string::npos)
       << seen.summary;
   for (const int gained : {4, 5}) {
@@ -122,7 +122,7 @@ TEST(Verdict, PlansForAGainOnlyWhereItWasSeen) {
     EXPECT_EQ(less.conclusion, Conclusion::inconclusive);
     EXPECT_FALSE(less.examples_needed);
     EXPECT_TRUE(less.summary.ends_with(
-        "the change seen is less than the required gain, so more examples would not show it"))
+        "the observed change is below the required gain, so more examples would not show the gain"))
         << less.summary;
   }
 }
@@ -136,7 +136,7 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
         continue;
       }
       // More than ten times as many examples are not suggested.
-      const auto planned = planned_examples(rates_seen(counted(3000, lost, gained)), 0.005);
+      const auto planned = planned_examples(observed_rates(counted(3000, lost, gained)), 0.005);
       EXPECT_EQ(v.examples_needed, planned && *planned <= 30'000 ? planned : std::nullopt)
           << lost << " " << gained;
       EXPECT_GT(v.examples_needed.value_or(3001), 3000) << lost << " " << gained;
@@ -148,7 +148,7 @@ TEST(Verdict, AsksForMoreExamplesThanThereWere) {
 // level on average over rates, not for each rate. With few examples the level may be exceeded by a tenth. This includes
 // few differences, such as three gained and none lost, which are within the limit.
 TEST(Verdict, IsFalseAsSeldomAsItSays) {
-  EXPECT_TRUE(verdict(counted(172, 0, 3)).kept());
+  EXPECT_TRUE(verdict(counted(172, 0, 3)).within_limit());
   for (const std::int64_t n : {172, 500, 2000, 10000}) {
     for (const double gained : {0.003, 0.02, 0.1}) {
       const DisagreementRates rates = {gained + 0.005, gained};
@@ -181,7 +181,7 @@ TEST(Verdict, DoesNotGrowSurerByRepetition) {
 
 TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   const Comparison fair = counted(4000, 20, 22);
-  ASSERT_TRUE(verdict(fair).kept());
+  ASSERT_TRUE(verdict(fair).within_limit());
   const Comparison all[] = {fair, counted(4000, 25, 20), counted(4000, 500, 20)};
   const std::vector<Verdict> verdicts = verdicts_of_choice(changes_of(all));
   ASSERT_EQ(verdicts.size(), 3u);
@@ -192,7 +192,7 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   // Within the limit alone, but not among so many.
   std::vector<Comparison> many(30, counted(4000, 500, 20));
   Comparison border = counted(4000, 20, 10);
-  while (!verdict(border).kept()) --border.only_parent;
+  while (!verdict(border).within_limit()) --border.only_baseline;
   many.push_back(border);
   EXPECT_EQ(verdicts_of_choice(changes_of(many)).back().conclusion, Conclusion::inconclusive);
   EXPECT_GT(*verdicts_of_choice(changes_of(many)).back().examples_needed, 4000);
@@ -215,11 +215,11 @@ TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
             std::lround(mean + std::sqrt(mean * (1 - rate)) * random.normal()));
       };
       candidates.push_back(counted(kExamples, count(0.02), count(0.015)));
-      plain |= verdict(candidates.back()).kept();
+      plain |= verdict(candidates.back()).within_limit();
     }
     crowned_without += plain;
     for (const Verdict& v : verdicts_of_choice(changes_of(candidates))) {
-      if (!v.kept()) continue;
+      if (!v.within_limit()) continue;
       ++crowned;
       break;
     }
@@ -241,10 +241,10 @@ TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
 
 TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   Comparison border = counted(4000, 20, 10);
-  while (!verdict(border).kept()) --border.only_parent;
+  while (!verdict(border).within_limit()) --border.only_baseline;
   const Verdict v = verdicts_of_choice(changes_of(std::vector<Comparison>(4, border)))[0];
   EXPECT_EQ(v.conclusion, Conclusion::inconclusive);
-  EXPECT_NE(v.summary.find("after correction for 4 comparisons (alone: within limit)"),
+  EXPECT_NE(v.summary.find("after correction for 4 comparisons (uncorrected: within limit)"),
             std::string::npos)
       << v.summary;
   EXPECT_EQ(v.candidates, 4);
@@ -257,17 +257,18 @@ TEST(VerdictOfLook, HoldsItsLevelForAllLooksTogether) {
   for (int lost = 0; lost < 12; ++lost)
     for (int gained = 0; gained < 12; ++gained) {
       const MetricChange change = accuracy_change(counted(2000, lost, gained));
-      const Verdict alone = verdict(change), one = verdict_of_look(change, 1),
-                    many = verdict_of_look(change, 20);
+      const Verdict alone = verdict(change), one = verdict_of_evaluation(change, 1),
+                    many = verdict_of_evaluation(change, 20);
       EXPECT_EQ(one.conclusion, alone.conclusion);
       EXPECT_EQ(one.summary, alone.summary);
       EXPECT_DOUBLE_EQ(many.p_value, std::min(1.0, 20 * alone.p_value));
-      EXPECT_EQ(many.kept(), 20 * alone.p_value <= 0.025);
+      EXPECT_EQ(many.within_limit(), 20 * alone.p_value <= 0.025);
       EXPECT_EQ(many.change_interval->low, alone.change_interval->low);
-      if (!alone.kept() || many.kept()) continue;
+      if (!alone.within_limit() || many.within_limit()) continue;
       ++only_alone;
-      EXPECT_NE(many.summary.find("after correction for 20 comparisons (alone: within limit)"),
-                std::string::npos)
+      EXPECT_NE(
+          many.summary.find("after correction for 20 comparisons (uncorrected: within limit)"),
+          std::string::npos)
           << many.summary;
     }
   EXPECT_GT(only_alone, 5);

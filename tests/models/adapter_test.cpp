@@ -34,7 +34,7 @@ Model base_of(const std::string& name) {
 
 Model adapted(const std::string& name) {
   Model model = base_of(name);
-  put_on(read_adapter(kAdapters / name), model, "base", quiet_context().session());
+  apply_adapter(read_adapter(kAdapters / name), model, "base", quiet_context().session());
   return model;
 }
 
@@ -225,7 +225,7 @@ struct Changed {
   std::string refusal() const {
     return user_error_of([&] {
       Model model = base_of("defaults");
-      put_on(read_adapter(folder.path()), model, "base", quiet_context().session());
+      apply_adapter(read_adapter(folder.path()), model, "base", quiet_context().session());
     });
   }
   void set(const char* key, const Json& value) const {
@@ -268,7 +268,7 @@ TEST(Adapter, IsReadWhateverItsModelWasWrappedIn) {
   });
   changed.set("fan_in_fan_out", true);  // PEFT treats it as false for linears
   Model model = base_of("defaults");
-  put_on(read_adapter(changed.path()), model, "base", quiet_context().session());
+  apply_adapter(read_adapter(changed.path()), model, "base", quiet_context().session());
   const NamedTensors batch = batches_of(read_json(kAdapters / "defaults" / "expected.json"))[1];
   EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
 }
@@ -290,7 +290,7 @@ TEST(Adapter, OfAlphaZeroWarns) {
   const Changed changed("defaults");
   changed.set("lora_alpha", 0);
   Model model = base_of("defaults");
-  put_on(read_adapter(changed.path()), model, "base", quiet_context().session());
+  apply_adapter(read_adapter(changed.path()), model, "base", quiet_context().session());
   ASSERT_EQ(model.warnings.size(), 1u);
   EXPECT_NE(model.warnings[0].find("alpha is 0"), std::string::npos) << model.warnings[0];
 }
@@ -353,8 +353,8 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
       R"(rank_pattern: '.*\.query' is a regular expression, which is not supported; give the last )"
       "names of linear layers");
   with("target_modules", {"qeury", "value"},
-       "target_modules names qeury, value, but adapter_model.safetensors has the adapter of "
-       "bert.encoder.layer.0.attention.self.query; did you mean 'query'?");
+       "target_modules lists qeury, value, but adapter_model.safetensors contains the "
+       "adapter of bert.encoder.layer.0.attention.self.query; did you mean 'query'?");
   const auto without = [&](const char* file, const std::string& problem,
                            const std::function<void(TensorMap&)>& change) {
     const Changed changed("defaults");
@@ -363,7 +363,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
   };
   without(kAdapterWeights, layer + ".lora_B.weight is missing",
           [&](TensorMap& t) { t.erase(layer + ".lora_B.weight"); });
-  without(kAdapterWeights, "there are no adapters in it", [](TensorMap& t) {
+  without(kAdapterWeights, "it contains no adapters", [](TensorMap& t) {
     std::erase_if(t, [](const auto& one) { return one.first.find("lora_") != std::string::npos; });
   });
   without(kAdapterWeights,
@@ -378,15 +378,15 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
             t[layer + ".lora_B.weight"] = Tensor::zeros(DType::f32, {20, 2});
           });
   without(kAdapterWeights,
-          "bert.encoder.layer.0.attention.self.query.lora_A.weight holds values that are NaN or "
-          "infinite",
+          "bert.encoder.layer.0.attention.self.query.lora_A.weight has values that are "
+          "NaN or infinite",
           [&](TensorMap& t) { t[layer + ".lora_A.weight"].values<float>()[3] = NAN; });
   without(kAdapterWeights, layer + ".lora_A.weight must be of floating point, got i64",
           [&](TensorMap& t) {
             t[layer + ".lora_A.weight"] = Tensor::zeros(DType::i64, {2, 24});
           });
   const std::string table = "base_model.model.bert.embeddings.word_embeddings.lora_embedding_A";
-  without(kAdapterWeights, table + " is a part of an adapter that hone does not compute",
+  without(kAdapterWeights, table + " belongs to a kind of adapter that hone does not support",
           [&](TensorMap& t) {
             t[table] = Tensor::zeros(DType::f32, {2, 80});
           });
@@ -402,8 +402,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
           });
   const Changed bare("defaults");
   fs::remove(bare.path() / kAdapterWeights);
-  expect(bare, "",
-         "no weights of the adapter; looked for adapter_model.safetensors, adapter_model.bin");
+  expect(bare, "", "no adapter weights; expected adapter_model.safetensors, adapter_model.bin");
   const TemporaryFolder empty;
   EXPECT_EQ(user_error_of([&] { read_adapter(empty.path()); }),
             empty.path().string() +
@@ -422,7 +421,7 @@ TEST(Adapter, TakesHalfPrecisionAndOtherWaysToBegin) {
     for (auto& [name, tensor] : tensors) tensor = tensor.cast(DType::bf16);
   });
   Model model = base_of("defaults");
-  put_on(read_adapter(changed.folder.path()), model, "base", quiet_context().session());
+  apply_adapter(read_adapter(changed.folder.path()), model, "base", quiet_context().session());
   // The random weights have 8 bits, which bfloat16 represents exactly.
   const NamedTensors batch = batches_of(read_json(kAdapters / "defaults" / "expected.json"))[1];
   EXPECT_EQ(logits_of(model, batch), logits_of(adapted("defaults"), batch));
@@ -440,7 +439,7 @@ TEST(Adapter, KnowsItsBaseByItsWeights) {
   const auto warnings = [&](const std::string& changed) {
     Model base = tiny_model();
     if (!changed.empty()) base.parameters.writable(changed).values<float>()[0] += 1;
-    put_on(adapter, base, "my-base", session);
+    apply_adapter(adapter, base, "my-base", session);
     return base.warnings;
   };
   EXPECT_EQ(warnings(""), std::vector<std::string>());
@@ -448,17 +447,17 @@ TEST(Adapter, KnowsItsBaseByItsWeights) {
   EXPECT_EQ(warnings("bert.pooler.dense.weight"),
             std::vector<std::string>{
                 written.path().string() +
-                " was trained on other weights than those of my-base: what both are together was "
+                " was trained with other weights than those of my-base: their combination was "
                 "never trained"});
   Model rounded = tiny_model();
   testing::put_quantizers(rounded, "int(bits=4)");
-  put_on(adapter, rounded, "my-base", session);
+  apply_adapter(adapter, rounded, "my-base", session);
   EXPECT_EQ(rounded.warnings.size(), 0u);  // the same weights, rounded when they are read
 }
 
 TEST(Adapter, TrainsAsManyParametersAsTheFactorsHave) {
   const auto count = [](const char* text) {
-    Model model = new_model(fresh_facts("tiny"), builtin().ops, /*seed=*/1);
+    Model model = new_model(new_model_facts("tiny"), builtin().ops, /*seed=*/1);
     transform(model, insert_lora_text(adapter_options(text, 1, model, builtin())),
               quiet_context().session());
     return trained(model);
@@ -481,12 +480,12 @@ TEST(Adapter, DrawsItsSecondFactorBySeed) {
 TEST(Adapter, LeavesNothingOutThatWasDrawnAtRandom) {
   Model model =
       load_model(testing::kGoldenModels / "base_model", builtin().ops, builtin().formats, 1);
-  ASSERT_TRUE(model.fresh_head());
+  ASSERT_TRUE(model.has_untrained_head());
   EXPECT_EQ(adapter_options("r=2", 1, model, builtin()).modules_to_save,
             std::vector<std::string>{"classifier"});
   EXPECT_EQ(user_error_of([&] { adapter_options("modules_to_save=\"\"", 1, model, builtin()); }),
-            "classifier.weight is not in the model's files, begins at random and would not be kept "
-            "with the adapter; name its module in modules_to_save");
+            "classifier.weight is not in the model's files: it is initialized at random "
+            "and would not be saved with the adapter; add its module to modules_to_save");
 }
 
 }  // namespace

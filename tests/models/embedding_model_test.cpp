@@ -86,8 +86,9 @@ TEST(EmbeddingModel, IsTheMeanOfTheTokensWhereNoModulesAreListed) {
   fs::remove(folder.path() / "modules.json");
   const EmbeddingModel plain = open(folder.path());
   EXPECT_EQ(embedding_notes(plain),
-            (std::vector<std::string>{"embeddings: hidden states of the tokens pooled by mean; the "
-                                      "model has no modules.json that says otherwise"}));
+            (std::vector<std::string>{
+                "embeddings: hidden states of the tokens pooled by mean, the default without a "
+                "modules.json"}));
   Vectors vectors = embeddings(plain, texts_of("mean"), 3);
   for (std::vector<float>& vector : vectors) {
     double squares = 0;
@@ -100,8 +101,8 @@ TEST(EmbeddingModel, IsTheMeanOfTheTokensWhereNoModulesAreListed) {
 TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
   EXPECT_EQ(embedding_notes(open(kEmbeddings / "several")),
             (std::vector<std::string>{
-                "embeddings: hidden states of the tokens pooled by mean+cls, "
-                "then given the length 1",
+                "embeddings: hidden states of the tokens pooled by mean+cls, then normalized "
+                "to length 1",
                 "every text is preceded by 'a really good ', the default prompt of the model"}));
 }
 
@@ -156,7 +157,7 @@ TEST(EmbeddingModel, LeavesAHeadAside) {
   const std::string base = (kEmbeddings / "mean").string();
   write_model(open_model(base, quiet_context(), /*seed=*/3), folder.path());
   const EmbeddingModel with_head = open(folder.path());
-  EXPECT_FALSE(with_head.source.model.fresh_head());
+  EXPECT_FALSE(with_head.source.model.has_untrained_head());
   EXPECT_EQ(untrained_warning(with_head.source, "it"), "");
   EXPECT_EQ(embeddings(with_head, texts_of("mean"), 3),
             embeddings(open(base), texts_of("mean"), 3));
@@ -199,7 +200,7 @@ TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
   EXPECT_EQ(text_limit(TextCut{}, made).tokens, 10u);
   EXPECT_EQ(made.tokenizer.encode("A Film", 10), made.tokenizer.encode("a film", 10));
   std::vector<std::string> warnings;
-  const EncodedSet set = encode_part(
+  const EncodedSet set = encode_split(
       made, {{"it was quite a slow start to the end but the music is good", 0}}, "train",
       /*cut=*/{}, quiet_context(), warnings);
   EXPECT_EQ(set.ids[0].size(), 10u);

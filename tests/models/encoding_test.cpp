@@ -25,7 +25,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   splits.protocol = Protocol::original;
   std::vector<std::string> warnings;
   const EncodedSplits encoded =
-      encode_splits(golden_model(), splits, measured_texts(splits, "test", std::nullopt),
+      encode_splits(golden_model(), splits, evaluation_examples(splits, "test", std::nullopt),
                     std::nullopt, {6}, testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.train.ids[0].size(), 6u);
   EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
@@ -44,16 +44,16 @@ TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += "a ";
   std::vector<std::string> warnings;
-  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*cut=*/{},
-                                         testing::quiet_context(), warnings);
+  const EncodedSet encoded = encode_split(golden_model(), {{text, 0}}, "data", /*cut=*/{},
+                                          testing::quiet_context(), warnings);
   EXPECT_EQ(encoded.ids[0].size(), 32u);
 }
 
 TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
   std::vector<std::string> warnings;
   for (int i = 0; i < 2; ++i)
-    encode_part(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000}, testing::quiet_context(),
-                warnings);
+    encode_split(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000}, testing::quiet_context(),
+                 warnings);
   EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
                                                "texts are cut to 32 tokens"});
 }
@@ -91,8 +91,8 @@ TEST(TextLimit, CutsAsIsAskedForOrElseAsTheModelSays) {
 TEST(EncodePart, SaysWhichTokensOfLongTextsAreKept) {
   const auto warning = [](Truncation truncation) {
     std::vector<std::string> warnings;
-    encode_part(golden_model(), {{"a a a a a a", 0}}, "data", {4, truncation},
-                testing::quiet_context(), warnings);
+    encode_split(golden_model(), {{"a a a a a a", 0}}, "data", {4, truncation},
+                 testing::quiet_context(), warnings);
     return warnings.empty() ? std::string() : warnings.back();
   };
   const std::string cut = "data: 1 of 1 texts was cut to 4 tokens";
@@ -106,7 +106,7 @@ TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
   const TextLimit of_folder =
       text_limit(TextCut{}, 512, TokenLimit{3, "max_seq_length of m/file.json"});
   EXPECT_EQ(reason(of_folder),
-            ", as max_seq_length of m/file.json says (`max_seq_length` goes before it)");
+            ", as max_seq_length of m/file.json sets (`max_seq_length` overrides it)");
   EXPECT_EQ(reason(text_limit(TextCut{3}, 512, TokenLimit{3, "a file"})), "");
   EXPECT_EQ(reason(text_limit(TextCut{}, 2, TokenLimit{3, "a file"})), "");
   const Tokenizer roberta = load_tokenizer(test_data() / "text/golden/byte_pair");

@@ -72,13 +72,13 @@ TEST_F(ImageExamples, OfOtherSizesAreResizedWhereTheyAreBytes) {
 TEST_F(ImageExamples, ThatAreNoneAreNamed) {
   expect_user_error("bytes.safetensors#3: there are 3 images",
                     [&] { encoded(preparation_, {name("bytes.safetensors#3")}); });
-  expect_user_error("images of floats and images of bytes do not go together", [&] {
+  expect_user_error("float images and byte images cannot be combined", [&] {
     encoded(preparation_, {name("bytes.safetensors#1"), name("floats.safetensors#1")});
   });
   expect_user_error("a fine film", [&] { encoded(preparation_, {"a fine film"}); });
   ThreadPool pool(1);
   const std::vector<Example> pairs = {{.text = kPicture, .text_pair = "b"}};
-  expect_user_error("a model of images reads no pairs",
+  expect_user_error("image models do not support pairs",
                     [&] { encode_images(pool, preparation_, pairs, Task::single_label); });
 }
 

@@ -79,26 +79,26 @@ TEST(ModelSize, OfAQuantizedModelIsNotSmallerYet) {
 TEST(ModelSize, OfAPackedModelIsThatOfItsFileWithoutZeros) {
   ThreadPool& pool = testing::quiet_context().pool;
   Model model = quantized("mxint(bits=8)");
-  const std::int64_t dense = saved_when_packed(model, pool).stored();
+  const std::int64_t dense = bytes_when_packed(model, pool).stored();
   set_to_zero(model, 0.9);
   const std::int64_t whole = model_size(model, "").stored_bytes;
-  const SavedBytes packed = saved_when_packed(model, pool);
+  const SavedBytes packed = bytes_when_packed(model, pool);
   EXPECT_GT(packed.left_out, 0);
   EXPECT_LT(packed.stored(), dense);
   EXPECT_LT(packed.all, whole) << "the model itself is in fp32";
   pack_weights(model.graph, model.parameters, pool);
   EXPECT_EQ(model_size(model, "").stored_bytes, packed.stored());
-  EXPECT_EQ(saved_when_packed(model, pool).stored(), packed.stored());
+  EXPECT_EQ(bytes_when_packed(model, pool).stored(), packed.stored());
 }
 
 TEST(ModelSize, WithoutFormatsPackingLeavesOutManyZerosAlone) {
   ThreadPool& pool = testing::quiet_context().pool;
   Model model = tiny_model();
   const std::int64_t whole = model_size(model, "").stored_bytes;
-  EXPECT_EQ(saved_when_packed(model, pool).stored(), whole);
+  EXPECT_EQ(bytes_when_packed(model, pool).stored(), whole);
   set_to_zero(model, 0.9);
   EXPECT_EQ(model_size(model, "").stored_bytes, whole);
-  EXPECT_LT(saved_when_packed(model, pool).stored(), whole / 2);
+  EXPECT_LT(bytes_when_packed(model, pool).stored(), whole / 2);
 }
 
 TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {

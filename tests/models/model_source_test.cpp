@@ -17,17 +17,17 @@ namespace {
 const fs::path kGolden = test_data() / "frontends" / "golden";
 
 TEST(FreshModel, ShapesAreThoseOfBertTinyAndBaseAndResNet18) {
-  EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base", "resnet18"}));
+  EXPECT_EQ(new_model_names(), (std::vector<std::string>{"tiny", "base", "resnet18"}));
   const auto total = [](const char* name) {
     return total_parameters(build_graph(testing::quiet_context().library.ops, bert(),
-                                        config_of(fresh_facts(name)), {}))
+                                        config_of(new_model_facts(name)), {}))
         .all();
   };
   EXPECT_EQ(total("tiny"), 4'386'178);
   EXPECT_EQ(total("base"), 109'483'778);  // BertForSequenceClassification of bert-base-uncased
-  EXPECT_EQ(fresh_facts("resnet18").limits.image.value().height, 224);
+  EXPECT_EQ(new_model_facts("resnet18").limits.image.value().height, 224);
   expect_user_error("'large' is no built-in shape; there are tiny, base, resnet18",
-                    [] { fresh_facts("large"); });
+                    [] { new_model_facts("large"); });
 }
 
 TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
@@ -45,7 +45,7 @@ TEST(OpenModel, MakesAFreshModelOfAConfigWithTheVocabularyThatItIsGiven) {
                                   "num_hidden_layers": 1, "num_attention_heads": 2,
                                   "intermediate_size": 8, "id2label": {"0": "no", "1": "yes"}})");
   const std::string name = (folder.path() / "roberta.json").string();
-  EXPECT_TRUE(is_fresh(name));
+  EXPECT_TRUE(is_new_model(name));
   const TextModel made = open_model(name, testing::quiet_context(), /*seed=*/1);
   EXPECT_EQ(made.model.facts.architecture, "roberta");
   EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"no", "yes"}));
@@ -56,8 +56,8 @@ TEST(OpenModel, MakesAFreshModelOfAConfigWithTheVocabularyThatItIsGiven) {
   expect_user_error("model_type 'albert' is not supported", [&] {
     open_model((folder.path() / "odd.json").string(), testing::quiet_context(), /*seed=*/1);
   });
-  EXPECT_FALSE(is_fresh(folder.path().string()));
-  EXPECT_FALSE(is_fresh((folder.path() / "nothing.json").string()));
+  EXPECT_FALSE(is_new_model(folder.path().string()));
+  EXPECT_FALSE(is_new_model((folder.path() / "nothing.json").string()));
 }
 
 constexpr const char* kRoberta = R"({"model_type": "roberta", "vocab_size": 700, "hidden_size": 16,
@@ -94,15 +94,16 @@ TEST(OpenModel, TellsWhatIsOtherThanInAConfigWithoutATokenizer) {
   const TemporaryFolder folder;
   const std::string name = folder.file("config.json", kRoberta).string();
   const TextModel made = open_model(name, testing::quiet_context(), 1);
-  EXPECT_EQ(made.model.warnings,
-            (std::vector<std::string>{
-                fmt::format("{}: there is no tokenizer beside it, so the model gets another "
-                            "vocabulary and has vocab_size {} instead of 700 and pad_token_id 0 "
-                            "instead of 1",
-                            name, made.tokenizer.vocabulary_size()),
-                name + ": its vocabulary is WordPiece (BertTokenizer), not byte pairs "
-                       "(RobertaTokenizer), which hone cannot train; put vocab.json and "
-                       "merges.txt, or tokenizer.json, beside it for those"}));
+  EXPECT_EQ(
+      made.model.warnings,
+      (std::vector<std::string>{
+          fmt::format(
+              "{}: its folder has no tokenizer, so the model gets another vocabulary and has "
+              "vocab_size {} instead of 700 and pad_token_id 0 instead of 1",
+              name, made.tokenizer.vocabulary_size()),
+          name + ": its vocabulary is WordPiece (BertTokenizer), not byte pairs "
+                 "(RobertaTokenizer), which hone cannot train; put vocab.json and merges.txt, "
+                 "or tokenizer.json, into its folder"}));
   EXPECT_TRUE(open_model("tiny", testing::quiet_context(), 1).model.warnings.empty());
 }
 
@@ -144,10 +145,10 @@ TEST(OpenModel, RefusesATokenizerThatPadsWithAnotherTokenThanPositionsAreCounted
   const auto open = [&] { open_model(folder.path().string(), testing::quiet_context(), 1); };
   EXPECT_EQ(user_error_of(open),
             folder.path().string() +
-                ": the tokenizer pads with '[PAD]', token 0, but pad_token_id of config.json is 1, "
-                "and positions are counted from that on: other tokens would be taken for padding; "
-                "fetch the tokenizer that the model was trained with, or set right which of the "
-                "two is wrong");
+                ": the tokenizer pads with '[PAD]', token 0, but pad_token_id of config.json "
+                "is 1, and positions are counted from there: other tokens would be treated as "
+                "padding; use the tokenizer that the model was trained with, or correct the "
+                "wrong one of the two");
   folder.file(
       "tokenizer_config.json",
       R"({"tokenizer_class": "BertTokenizer", "pad_token": "[UNK]", "unk_token": "[PAD]"})");

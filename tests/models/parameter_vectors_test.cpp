@@ -21,7 +21,7 @@ Json vector_called(std::string_view pass) {
 
 TEST(ParameterVectors, OfBertTinyCountEveryElementOnce) {
   const Json expected = vector_called("bert_tiny_param_counts");
-  Model model = new_model(fresh_facts("tiny"), builtin().ops, /*seed=*/1);
+  Model model = new_model(new_model_facts("tiny"), builtin().ops, /*seed=*/1);
   EXPECT_EQ(total_parameters(model.graph).all(), expected["total"].get<std::int64_t>());
   std::int64_t embeddings = 0;
   for (const ModuleParameters& module : parameters_by_module(model.graph))

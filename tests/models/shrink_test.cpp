@@ -158,7 +158,8 @@ TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   Model model = tiny_model();
   const Model before = model;
   transform(model, "drop_layers(layers=\"0\")", quiet_session());
-  EXPECT_EQ(to_string(model.graph), graph_of_config(model));  // including the random streams of dropout
+  EXPECT_EQ(to_string(model.graph),
+            graph_of_config(model));  // including the random streams of dropout
   EXPECT_EQ(model.facts.config["num_hidden_layers"], 1);
   const std::string weight = "attention.self.query.weight";
   EXPECT_EQ(floats_of(model.parameters.at("bert.encoder.layer.0." + weight)),
@@ -170,9 +171,10 @@ TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   EXPECT_EQ(kept_layers(5, 2, "last"), (std::vector<std::int64_t>{3, 4}));
   // Formats move with their layers.
   Model quantized = before;
-  quantize_model(quantized, one_format(before, testing::format_called("bf16")), quiet_session());
+  quantize_model(quantized, plan_with_format(before, testing::format_called("bf16")),
+                 quiet_session());
   transform(quantized, "drop_layers(layers=\"0\")", quiet_session());
-  EXPECT_EQ(quantized.quantization->plan, one_format(model, testing::format_called("bf16")));
+  EXPECT_EQ(quantized.quantization->plan, plan_with_format(model, testing::format_called("bf16")));
 }
 
 TEST(Shrink, WhatCannotGoIsSaid) {
@@ -189,25 +191,27 @@ TEST(Shrink, WhatCannotGoIsSaid) {
   };
   const Model model = tiny_model();
   expect("layers: expected numbers from 0 to 1, got 2", model, "drop_layers(layers=\"2\")");
-  expect("layers: 1 stands there twice", model, "drop_layers(layers=\"1,1\")");
-  expect("layers: all 2 would go", model, "drop_layers(layers=\"0,1\")");
+  expect("layers: 1 is given twice", model, "drop_layers(layers=\"1,1\")");
+  expect("layers: all 2 would be removed", model, "drop_layers(layers=\"0,1\")");
   expect("expected whole numbers separated by commas, got 'x'", model, "drop_layers(layers=\"x\")");
-  expect("expected layers, the numbers of those that go, or keep", model, "drop_layers");
+  expect("expected layers, the numbers of layers to remove, or keep", model, "drop_layers");
   expect("keep: expected 1 to 1 of 2 layers, got 2", model, "drop_layers(keep=2)");
   expect("which: expected evenly, first or last", model, "drop_layers(keep=1, which=\"odd\")");
   expect("structure: expected heads or neurons", model, "prune_structure(structure=\"rows\")");
-  expect("structure: heads stands there twice", model,
-         "prune_structure(structure=\"heads,heads\")");
+  expect("structure: heads is given twice", model, "prune_structure(structure=\"heads,heads\")");
   expect("method: expected l1 or l2, got 'l3'", model, "prune_structure(method=\"l3\")");
-  expect("first_order asks the loss on texts", model, "prune_structure(method=\"first_order\")");
+  expect("first_order needs the loss on examples", model,
+         "prune_structure(method=\"first_order\")");
   expect("scope: expected local or global", model, "prune_structure(scope=\"all\")");
   expect("rows: expected 1 to 40", model, "trim_vocabulary(rows=41)");
   Model quantized = model;
-  quantize_model(quantized, one_format(model, testing::format_called("bf16")), quiet_session());
-  expect("the model is quantized, and formats know the shapes", quantized, "prune_structure");
+  quantize_model(quantized, plan_with_format(model, testing::format_called("bf16")),
+                 quiet_session());
+  expect("the model is quantized, and its formats depend on the shapes", quantized,
+         "prune_structure");
   Model adapted = model;
   transform(adapted, "insert_lora(target=\"query\", r=2)", quiet_session());
-  expect("has an adapter of low rank", adapted, "prune_structure");
+  expect("has a low-rank adapter", adapted, "prune_structure");
   Model masked = model;
   transform(masked, "prune(sparsity=0.5)", quiet_session());
   expect("it reads its weight through %", masked, "prune_structure");
@@ -249,11 +253,11 @@ TEST(Shrink, SaysWhyTransformersCannotLoadWhatNoConfigDescribes) {
        {Case{"drop_layers(keep=1)", ""}, Case{"remove_dropout", ""},
         Case{"prune_structure(structure=\"neurons\", sparsity=0.25)", ""},
         Case{"prune_structure(structure=\"heads\")",
-             "layer 0 has 1 head of 16 instead of 2, layer 1 has 1 head of 16 instead of 2, and "
-             "the config of transformers has no key for that"},
+             "layer 0 has 1 head of 16 instead of 2, layer 1 has 1 head of 16 instead of 2, "
+             "which the config of transformers cannot express"},
         Case{"prune_structure(structure=\"neurons\", freeze=\"*.1.intermediate.dense\")",
-             "its layers have 32, 64 neurons, and the config of transformers has one number for "
-             "all"},
+             "its layers have 32, 64 neurons, but the config of transformers has one number "
+             "for all layers"},
         Case{"replace_by_identity(names=\"bert.pooler.dense\")",
              "its graph lacks bert.pooler.dense (linear), which its config builds"}}) {
     Model model = tiny_model();
@@ -266,7 +270,7 @@ TEST(Shrink, SaysWhyTransformersCannotLoadWhatNoConfigDescribes) {
     // Nobody else loads packed weights. The message also says what prevents loading the unpacked copy.
     LayerFormats formats;
     formats.weight = testing::format_called("mxint(bits=8)");
-    quantize_model(model, uniform_plan(plain_graph(model), formats), quiet_session());
+    quantize_model(model, uniform_plan(unquantized_graph(model), formats), quiet_session());
     transform(model, "pack", quiet_session());
     const TransformersLoading packed = transformers_loading(model);
     EXPECT_EQ(packed.reason, std::string("its weights are packed in the codes of their formats") +

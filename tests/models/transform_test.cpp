@@ -22,7 +22,7 @@ constexpr const char *kQuery = "bert.encoder.layer.0.attention.self.query",
 Session session() { return testing::quiet_context().session(); }
 
 QuantizationPlan plan_of(std::string_view format) {
-  return one_format(tiny_model(), format_called(format));
+  return plan_with_format(tiny_model(), format_called(format));
 }
 
 Model quantized(const QuantizationPlan& plan) {
@@ -111,7 +111,7 @@ TEST(Transform, CannotBeLeftOut) {
   Model model = tiny_model();
   Session skipping{.library = testing::builtin(), .pool = testing::quiet_context().pool};
   skipping.watch = &watch;
-  expect_user_error("the pass freeze is asked for and cannot be left out",
+  expect_user_error("the pass freeze is requested and cannot be skipped",
                     [&] { transform(model, "freeze(names=\"*\")", skipping); });
   EXPECT_EQ(model.facts.history, History{});
   EXPECT_EQ(to_string(model.graph), to_string(tiny_model().graph));
@@ -120,7 +120,8 @@ TEST(Transform, CannotBeLeftOut) {
 // The published counts for bert-tiny. A LoRA that leaves everything else trainable would have 440,844.
 TEST(Transform, OfBertTinyLeavesTheKnownNumbersOfParametersToTrain) {
   const auto trainable = [](std::string_view pass) {
-    Model model = new_model(fresh_facts("tiny"), testing::quiet_context().library.ops, /*seed=*/42);
+    Model model =
+        new_model(new_model_facts("tiny"), testing::quiet_context().library.ops, /*seed=*/42);
     EXPECT_EQ(total_parameters(model.graph).all(), 4'386'178);
     transform(model, pass, session());
     return total_parameters(model.graph).trainable;

@@ -68,7 +68,8 @@ TEST(VocabularyCut, KeepsAsManyAsAreAskedForTheMostFrequentFirst) {
   EXPECT_EQ(other[1].row, 1);
   EXPECT_EQ(std::ssize(cut_vocabulary(source, texts, 1000).kept), 1000);
   expect_user_error(
-      "`keep_tokens`: expected 109 tokens at least, special ones and single characters",
+      "`keep_tokens`: expected at least 109 tokens (special ones, and single "
+      "characters",
       [&] { cut_vocabulary(source, texts, 20); });
   expect_user_error("`keep_tokens`: expected at most",
                     [&] { cut_vocabulary(source, texts, 1'000'000); });

@@ -41,8 +41,8 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "`vocab_size`: my-model has its vocabulary; only a new text model (tiny, base, or a "
-      "config.json without a tokenizer beside it) learns one",
+      "`vocab_size`: my-model already has a vocabulary; only a new text model (tiny, "
+      "base, or a config.json without a tokenizer in its folder) learns one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", {40}}, kTexts, testing::quiet_context());
       });
@@ -133,10 +133,11 @@ TEST(VocabularyText, TellsWhatWasLearned) {
   EXPECT_EQ(result.vocab_size, learned->tokenizer.vocabulary_size());
   EXPECT_EQ(result.training_texts, 3);
   EXPECT_DOUBLE_EQ(result.tokens_per_text, static_cast<double>(tokens) / 3);
-  EXPECT_EQ(vocabulary_text(*learned, set),
-            fmt::format(
-                "vocabulary of {} word pieces learned from 3 training texts: {:.1f} tokens a text",
-                learned->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
+  EXPECT_EQ(
+      vocabulary_text(*learned, set),
+      fmt::format("vocabulary of {} word pieces learned from 3 training texts: {:.1f} tokens per "
+                  "text",
+                  learned->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
 }
 
 TEST(SpellingWarning, TellsOfTextsInOtherWords) {
@@ -147,7 +148,7 @@ TEST(SpellingWarning, TellsOfTextsInOtherWords) {
   };
   const Tokenizer built_in = synthetic_tokenizer();
   EXPECT_TRUE(warning(built_in).starts_with(
-      "train: the vocabulary does not know these words and cuts them into "))
+      "train: the vocabulary does not contain these words and cuts them into "))
       << warning(built_in);
   EXPECT_EQ(
       warning(

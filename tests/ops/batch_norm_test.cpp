@@ -49,7 +49,7 @@ TEST(BatchNorm, RefusesChannelsOfOneValue) {
 %gamma = input : f32[1]
 %n = batch_norm_training(%x, %gamma, %gamma) : f32[1, 1, 1, 1], f32[1], f32[1]
 output y = %n)";
-  expect_user_error("give larger batches", [&] {
+  expect_user_error("use larger batches", [&] {
     evaluate(text,
              {{"x", Tensor::of<float>({1, 1, 1, 1}, {1})}, {"gamma", Tensor::of<float>({1}, {1})}});
   });

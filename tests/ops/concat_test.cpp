@@ -29,7 +29,7 @@ TEST(Concat, RefusesValuesThatDoNotFit) {
   EXPECT_EQ(refusal("concat", {"f32[B, 2]", "f32[B, 3]"}, "axis=0"),
             "sizes along axis 0 must be fixed, got f32[B, 2]");
   EXPECT_EQ(refusal("concat", {"f32[B, 2]", "f32[3, 2]"}, "axis=1"),
-            "values beside the axis: expected B, got 3");
+            "sizes of the other axes: expected B, got 3");
   EXPECT_EQ(refusal("concat", {"f32[2, 2]", "f32[2]"}, "axis=1"),
             "values must have 2 dimensions, got f32[2]");
   EXPECT_EQ(refusal("concat", {"f32[2, 2]", "i64[2, 2]"}, "axis=1"),

@@ -25,7 +25,7 @@ output y = %y:1
             (std::vector<float>{static_cast<float>(std::tanh(11.0)), 1, 0, 0, 0, 0}));
 }
 
-// More elements than one block.
+// More elements than are computed at once.
 TEST(Elementwise, ComputesManyElements) {
   Tensor x = Tensor::empty(DType::f32, {5, 1000});
   for (std::int64_t i = 0; i < x.count(); ++i) x.data<float>()[i] = static_cast<float>(i);

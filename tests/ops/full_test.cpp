@@ -25,8 +25,9 @@ output y = %y)",
 TEST(Full, RefusesOtherElementTypes) {
   EXPECT_EQ(refusal("full", {"f32[B]"}, "dtype=\"f64\""),
             "dtype must be f32, bf16, f16 or i64, got f64");
-  EXPECT_EQ(refusal("full", {"f32[B]"}, "dtype=\"real\""),
-            "'real' is no element type; known are f32, f16, bf16, f64, i64, i32, i8, u8, bool");
+  EXPECT_EQ(
+      refusal("full", {"f32[B]"}, "dtype=\"real\""),
+      "'real' is not an element type; expected one of f32, f16, bf16, f64, i64, i32, i8, u8, bool");
 }
 
 }  // namespace

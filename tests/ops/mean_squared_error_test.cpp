@@ -38,9 +38,9 @@ TEST(MeanSquaredError, RefusesTargetsThatAreNoNumbers) {
   EXPECT_EQ(message_of([] {
               loss({1, 2}, {1, std::nanf("")}, {2});
             }),
-            where + "target nan is no finite number");
+            where + "target nan is not a finite number");
   EXPECT_EQ(message_of([] { loss({1}, {std::numeric_limits<float>::infinity()}, {1}); }),
-            where + "target inf is no finite number");
+            where + "target inf is not a finite number");
 }
 
 TEST(MeanSquaredError, RefusesOperandsThatDoNotFit) {

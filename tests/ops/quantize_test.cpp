@@ -94,8 +94,8 @@ TEST(Quantize, KeepsAStateForEveryRow) {
   EXPECT_EQ(refusal("quantize", {"f32[2, 3, 4]", "f32[4]"}, rows),
             "state scale must be f32[6], got f32[4]");
   EXPECT_EQ(refusal("quantize", {"f32[B, 4]", "f32[2]"}, rows),
-            "int(bits=4,per=row,scale=static) keeps a scale per row, but f32[B, 4] has no fixed "
-            "rows; take another format for it");
+            "int(bits=4,per=row,scale=static) has a scale per row, but f32[B, 4] has no "
+            "fixed rows; use another format for it");
 }
 
 TEST(Quantize, RefusesWrongStateAndFormat) {

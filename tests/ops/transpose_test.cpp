@@ -20,7 +20,7 @@ output y = %y)"),
 TEST(Transpose, RefusesAxesThatAreNoPermutation) {
   for (const char* axes : {"[0, 0]", "[0]", "[1, 2]", "[-1, 0]"}) {
     EXPECT_EQ(refusal("transpose", {"f32[B, 3]"}, fmt::format("axes={}", axes)),
-              fmt::format("axes {} are no permutation of the axes of f32[B, 3]", axes));
+              fmt::format("axes {} are not a permutation of the axes of f32[B, 3]", axes));
   }
   EXPECT_EQ(refusal("transpose", {"f32[B, 3]"}, "axes=1"), "axes must be a list such as [0, 2, 1]");
 }

@@ -58,7 +58,7 @@ TEST(Distill, RefusesOptionsAndLossesWithoutSense) {
 %loss = mean_squared_error(%logits, %labels) : f32[]
 output loss = %loss
 )");
-  expect_user_error("a model learns from a parent's classes where its loss is a cross entropy",
+  expect_user_error("distillation from a teacher's classes needs a cross-entropy loss",
                     [&] { distill(other, {}); });
 }
 

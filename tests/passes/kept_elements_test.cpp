@@ -134,13 +134,13 @@ TEST(KeptElements, OfEqualOnesTheFirstGo) {
 }
 
 TEST(KeptElements, OfAPatternAreAsManyOfEveryGroup) {
-  const PruneRule rule{.structure = {.pattern = KeptOf{2, 4}}};
+  const PruneRule rule{.structure = {.pattern = NOfM{2, 4}}};
   EXPECT_EQ(kept_of(rule, {2, 8},
                     {4, -3, 2, 1, 0, 0, 0, 0,  //
                      -1, -2, -3, -4, 9, 1, 9, 1}),
             (std::vector<int>{1, 1, 0, 0, 0, 0, 1, 1,  //
                               0, 0, 1, 1, 1, 0, 1, 0}));
-  EXPECT_EQ(kept_of({.structure = {.pattern = KeptOf{1, 3}}}, {1, 6}, {1, 3, 2, 4, 5, 6}),
+  EXPECT_EQ(kept_of({.structure = {.pattern = NOfM{1, 3}}}, {1, 6}, {1, 3, 2, 4, 5, 6}),
             (std::vector<int>{0, 1, 0, 0, 0, 1}));
 }
 
@@ -208,7 +208,7 @@ TEST(KeptElements, OfMovementScoresAloneCount) {
 TEST(KeptElements, OfAPatternTheLowestGoFirstUntilAllIsReached) {
   const std::vector<float> w = {4, 3, 2, 1, 9, 8, 7, 6};
   const auto kept = [&](double reached) {
-    return kept_of({.reached = reached, .structure = {.pattern = KeptOf{2, 4}}}, {1, 8}, w);
+    return kept_of({.reached = reached, .structure = {.pattern = NOfM{2, 4}}}, {1, 8}, w);
   };
   EXPECT_EQ(kept(0), (std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(kept(0.5), (std::vector<int>{1, 1, 0, 0, 1, 1, 1, 1}));
@@ -262,19 +262,20 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
   };
   EXPECT_EQ(message({.sparsity = 1.5}), "`sparsity`: expected a share from 0 to 1, got 1.5");
   EXPECT_EQ(message({.method = PruneMethod::random, .mode = PruneMode::mase}),
-            "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
-            "weights");
-  EXPECT_EQ(message({.scope = PruneScope::global, .structure = {.pattern = KeptOf{2, 4}}}),
-            "`structure` 2:4 keeps as many of every group, so `scope` must be local");
+            "`mode` mase is a quantile of magnitudes: it requires `method` l1 and "
+            "`structure` weights");
+  EXPECT_EQ(message({.scope = PruneScope::global, .structure = {.pattern = NOfM{2, 4}}}),
+            "`structure` 2:4 keeps the same number of weights in every group, so `scope` "
+            "must be local");
   EXPECT_EQ(message({.method = PruneMethod::sparsegpt, .scope = PruneScope::global}),
             "`method` sparsegpt compares the errors that weights cause within their layer, so "
             "`scope` must be local");
   for (const PruneMethod method : {PruneMethod::wanda, PruneMethod::first_order,
                                    PruneMethod::movement, PruneMethod::sparsegpt})
     EXPECT_NE(message({.method = method}).find("use `hone prune"), std::string::npos);
-  EXPECT_EQ(message({.structure = {.pattern = KeptOf{2, 4}}}),
-            "w: rows of 6 weights do not divide into groups of 4; leave it out of `target`, or "
-            "take another `structure`");
+  EXPECT_EQ(message({.structure = {.pattern = NOfM{2, 4}}}),
+            "w: rows of 6 weights do not divide into groups of 4; exclude it from "
+            "`target`, or use another `structure`");
 }
 
 TEST(KeptElements, AreChosenByWords) {

@@ -105,7 +105,7 @@ TEST(InsertLora, SaysWhatDoesNotFit) {
             "no linear layer matches 'qeury' of target; did you mean 'query'? The model's linear "
             "layers end in head, query; `hone plan` lists them");
   EXPECT_EQ(refusal({.target = {"head"}, .modules_to_save = {"head"}}),
-            "`modules_to_save` names all linear layers that `target` names");
+            "`modules_to_save` includes all linear layers of `target`");
   EXPECT_EQ(refusal({.modules_to_save = {"pooler"}}),
             "no module matches 'pooler' of `modules_to_save`; `hone inspect` lists them");
   EXPECT_EQ(refusal({.rank = 0}), "`r` must be at least 1, got 0");

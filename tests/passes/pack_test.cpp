@@ -90,13 +90,13 @@ output y = %y
   store.set("w", drawn({2, 2}, 1));
   store.set("v", drawn({2, 2}, 2));
   expect_after(text, packing(store), text);
-  const std::vector<LeftUnpacked> left = unpackable(parse(text));
+  const std::vector<UnpackedParameter> left = unpackable(parse(text));
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].parameter, "w");
-  EXPECT_EQ(left[0].reason, "something else reads it as it is, too");
+  EXPECT_EQ(left[0].reason, "another operation reads the unquantized values");
   EXPECT_EQ(left[1].reason,
-            "minifloat_ieee(width=20,exponent_width=5,exponent_bias=15) has no packed form: its "
-            "codes have 20 bits, packed are those of up to 16");
+            "minifloat_ieee(width=20,exponent_width=5,exponent_bias=15) has no packed "
+            "form: its codes have 20 bits, and packing supports up to 16");
 }
 
 TEST(Unpack, RefusesCodesThatDoNotFit) {
@@ -154,13 +154,16 @@ TEST(CheckPackedWeights, RefusesCodesThatAreNoWeightsOwn) {
     check_packed_weights(graph, store, pool);
   };
   check("%w.codes, %w.shared");
-  expect_user_error("y: reads x, which is no parameter; the graph is damaged",
+  expect_user_error("y: reads x, which is not a parameter; the graph is damaged",
                     [&] { check("%w.codes, %x"); });
   expect_user_error(
-      "y: expected NAME.codes and NAME.shared that it alone reads, got w.codes and v.shared",
+      "y: expected NAME.codes and NAME.shared that only it reads, got w.codes and "
+      "v.shared",
       [&] { check("%w.codes, %v.shared"); });
   expect_user_error(
-      "y: expected NAME.codes and NAME.shared that it alone reads, got w.codes and w.shared", [&] {
+      "y: expected NAME.codes and NAME.shared that only it reads, got w.codes and "
+      "w.shared",
+      [&] {
         check("%w.codes, %w.shared",
               "%z = unpack(%w.codes, %v.shared) {arrangement=\"rows\", format=mxint(bits=8), "
               "shape=[1, 32]} : f32[1, 32]\noutput z = %z\n");

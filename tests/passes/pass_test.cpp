@@ -38,10 +38,9 @@ TEST(Pass, SaysWhatIsWrong) {
   EXPECT_EQ(message("freeze(names=x, names=y)"), "pass freeze: names is given twice");
   EXPECT_EQ(message("freeze(names=x"), "pass freeze: the bracket after freeze is not closed");
   EXPECT_TRUE(message("freeze(x)").starts_with("pass freeze: expected option=value, got 'x'; "));
-  EXPECT_EQ(
-      message("insert_lora(target=query,value,r=8)"),
-      "pass insert_lora: expected option=value, got 'value,r'; a text with commas in it stands "
-      "between double quotes: option=\"a,b\"");
+  EXPECT_EQ(message("insert_lora(target=query,value,r=8)"),
+            "pass insert_lora: expected option=value, got 'value,r'; a text that contains "
+            "commas needs double quotes: option=\"a,b\"");
   EXPECT_EQ(message("remove_dropout(p=1)"), "pass remove_dropout: has no options, got 'p=1'");
   EXPECT_TRUE(message("quantize(format=bf17)").starts_with("pass quantize: format: "));
 }

@@ -123,7 +123,7 @@ TEST(Prune, StandsInFrontOfQuantizers) {
     const Node& quantizer = *graph->find("layer")->inputs()[1].node;
     EXPECT_TRUE(is_quantizer(quantizer));
     EXPECT_TRUE(is_mask(*quantizer.inputs()[0].node));
-    EXPECT_EQ(standing_plan(*graph), rounding_plan());
+    EXPECT_EQ(current_plan(*graph), rounding_plan());
   }
 }
 
@@ -181,8 +181,9 @@ TEST(Prune, IsNoPlaceToMergeAdaptersInto) {
   prune(graph, parameters, {});
   insert_lora(graph, parameters, {.target = {"layer"}, .rank = 1});
   EXPECT_EQ(message_of([&] { fuse_lora(graph, parameters); }),
-            "the weight of layer is pruned, and what is added to it would be masked; keep the "
-            "adapter beside it, or run the pass unprune first, which lets the zeros go");
+            "the weight of layer is pruned, and its mask would apply to the merged "
+            "adapter, too; keep the adapter separate, or run the pass unprune first, which "
+            "removes the mask");
 }
 
 TEST(PrunePass, TakesOptionsAsTheyPrint) {
@@ -233,7 +234,7 @@ TEST(PruneInputs, StandsInFrontOfQuantizersThatItsProductsAloneRead) {
   EXPECT_TRUE(is_quantizer(quantizer));
   EXPECT_TRUE(is_threshold(*quantizer.inputs()[0].node));
   EXPECT_EQ(message_of([&] { prune_inputs(graph, {"layer"}); }),
-            "what layer reads is pruned already; start from the model it was made from");
+            "the input of layer is already pruned; start from the model that was pruned");
   EXPECT_TRUE(remove_thresholds(graph));
   EXPECT_EQ(to_string(graph), before);
   EXPECT_FALSE(remove_thresholds(graph));

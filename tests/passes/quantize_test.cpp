@@ -101,8 +101,8 @@ output y = %y
   pass(graph);
   const std::string before = to_string(graph);
   EXPECT_EQ(message_of([&] { pass(graph); }),
-            "%y: its input is quantized already (%y.input_quantizer); leave it out, or start from "
-            "what was not quantized yet");
+            "%y: its input is already quantized (%y.input_quantizer); exclude it, or start "
+            "from the unquantized model");
   EXPECT_EQ(to_string(graph), before);
 }
 
@@ -164,7 +164,7 @@ TEST(Quantize, TellsTheStatesOfTwoInputsApart) {
 %y = matmul(%a, %b) : f32[B, 3]
 output y = %y
 )",
-               [&](Graph& graph) { return quantize(graph, plan) && standing_plan(graph) == plan; },
+               [&](Graph& graph) { return quantize(graph, plan) && current_plan(graph) == plan; },
                R"(%a = input : f32[B, 2]
 %b = input : f32[2, 3]
 %y.input_quantizer.frac = parameter format_state frozen : f32[]

@@ -33,7 +33,7 @@ TEST(ReplaceByIdentity, SaysWhatDoesNotFitBeforeAnythingChanges) {
   EXPECT_EQ(message_of([&] {
               replace_by_identity(graph, {"dense", "head"});
             }),
-            "%head makes f32[B, 3] of f32[B, 4], so its input cannot stand in its place");
+            "%head computes f32[B, 3] from f32[B, 4], so its input cannot replace it");
   EXPECT_EQ(message_of([&] { replace_by_identity(graph, {"act"}); }),
             "no linear layer matches 'act'; `hone plan` lists them");
   EXPECT_EQ(to_string(graph), before);

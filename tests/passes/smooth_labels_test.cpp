@@ -40,7 +40,7 @@ TEST(SmoothLabels, AreThoseOfClasses) {
 %loss = mean_squared_error(%logits, %labels) : f32[]
 output loss = %loss
 )");
-  expect_user_error("labels are smoothed where the loss is a cross entropy of classes",
+  expect_user_error("label smoothing needs a cross-entropy loss over classes",
                     [&] { smooth_labels(graph, 0.1); });
 }
 

@@ -267,8 +267,8 @@ TEST(DocumentHtml, ChangedTextsSayWhoIsRight) {
                                                  {"two", "bad", "good", "bad"},
                                                  {"three", "bad", "good", "mixed"}}});
   for (const char* part :
-       {"<b>good → bad</b> <span class=\"worse\">now wrong</span>; the label is good",
-        "<span class=\"better\">now right</span>; the label is bad",
+       {"<b>good → bad</b> <span class=\"worse\">correct → wrong</span>; the label is good",
+        "<span class=\"better\">wrong → correct</span>; the label is bad",
         "<b>good → mixed</b> <span class=\"wrong\">wrong before and after</span>",
         "<blockquote>three</blockquote>"})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;

@@ -18,7 +18,7 @@ Document small_document() {
       {"Details", {Paragraph{"Folded away."}}, /*folded=*/true},
       {"Texts",
        {ChangedTexts{
-           {{.text = "one\ntwo", .label = "good", .parent = "good", .candidate = "bad"}}}}}};
+           {{.text = "one\ntwo", .label = "good", .baseline = "good", .candidate = "bad"}}}}}};
   document.notes = {"a note"};
   document.next = {{"Predict with it", "hone predict out text"}};
   document.output = "out";

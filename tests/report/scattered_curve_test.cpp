@@ -25,7 +25,7 @@ TEST(Thinned, TakesMeansOfNeighbours) {
 }
 
 TEST(ScatteredCurve, IsFaintBehindItsMeans) {
-  const std::vector<Series> curve = scattered_curve("loss", zigzag(400));
+  const std::vector<Series> curve = smoothed_curve("loss", zigzag(400));
   ASSERT_EQ(curve.size(), 2);
   EXPECT_EQ(curve[0].draw, Draw::faint);
   EXPECT_EQ(curve[0].points[7].y, 3);
@@ -35,15 +35,15 @@ TEST(ScatteredCurve, IsFaintBehindItsMeans) {
 
 // A curve of a few dozen steps is smoothed, too.
 TEST(ScatteredCurve, SmoothsFewPointsOverTheirNeighbours) {
-  const std::vector<Series> curve = scattered_curve("loss", zigzag(34));
+  const std::vector<Series> curve = smoothed_curve("loss", zigzag(34));
   ASSERT_EQ(curve.size(), 2);
   EXPECT_EQ(curve[0].draw, Draw::faint);
   for (std::size_t i = 4; i < 30; ++i) EXPECT_NEAR(curve[1].points[i].y, 2, 0.12);
-  EXPECT_EQ(scattered_curve("loss", zigzag(8)).size(), 2);
+  EXPECT_EQ(smoothed_curve("loss", zigzag(8)).size(), 2);
 }
 
 TEST(ScatteredCurve, OfVeryFewPointsIsOneLine) {
-  const std::vector<Series> curve = scattered_curve("loss", zigzag(7));
+  const std::vector<Series> curve = smoothed_curve("loss", zigzag(7));
   ASSERT_EQ(curve.size(), 1);
   EXPECT_EQ(curve[0].draw, Draw::line);
 }

@@ -48,33 +48,33 @@ TEST(Stacked, PutsOnTheNextLineWhatHasNoRoom) {
 }
 
 TEST(BrokenLine, BreaksAtSpacesOnly) {
-  EXPECT_EQ(broken_line("one two three", 8), (Lines{"one two", "three"}));
-  EXPECT_EQ(broken_line("  one two three", 8), (Lines{"  one", "  two", "  three"}));
-  EXPECT_EQ(broken_line("unbreakable word", 4), (Lines{"unbreakable", "word"}));
-  EXPECT_EQ(broken_line("one  two", 80), (Lines{"one  two"}));
-  EXPECT_EQ(broken_line("one two", 0), (Lines{"one two"}));
-  EXPECT_EQ(broken_line("", 5), (Lines{""}));
+  EXPECT_EQ(wrapped_line("one two three", 8), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped_line("  one two three", 8), (Lines{"  one", "  two", "  three"}));
+  EXPECT_EQ(wrapped_line("unbreakable word", 4), (Lines{"unbreakable", "word"}));
+  EXPECT_EQ(wrapped_line("one  two", 80), (Lines{"one  two"}));
+  EXPECT_EQ(wrapped_line("one two", 0), (Lines{"one two"}));
+  EXPECT_EQ(wrapped_line("", 5), (Lines{""}));
 }
 
 TEST(BrokenLine, KeepsFiguresInOnePiece) {
-  EXPECT_EQ(broken_line("of 4,000 texts", 6), (Lines{"of", "4,000", "texts"}));
-  EXPECT_EQ(broken_line("test, n = 36", 9), (Lines{"test,", "n = 36"}));
-  EXPECT_EQ(broken_line("from 4 on 2000 a", 4), (Lines{"from", "4 on", "2000", "a"}));
+  EXPECT_EQ(wrapped_line("of 4,000 texts", 6), (Lines{"of", "4,000", "texts"}));
+  EXPECT_EQ(wrapped_line("test, n = 36", 9), (Lines{"test,", "n = 36"}));
+  EXPECT_EQ(wrapped_line("from 4 on 2000 a", 4), (Lines{"from", "4 on", "2000", "a"}));
 }
 
 TEST(Fitted, BreaksEveryLineOfAText) {
-  EXPECT_EQ(fitted("one two three\n\nfour\n", 8), "one two\nthree\n\nfour\n");
-  EXPECT_EQ(fitted("any length at all", 0), "any length at all");
+  EXPECT_EQ(wrapped_text("one two three\n\nfour\n", 8), "one two\nthree\n\nfour\n");
+  EXPECT_EQ(wrapped_text("any length at all", 0), "any length at all");
 }
 
 TEST(Fitted, LeavesACommandToTheShellInOnePiece) {
-  EXPECT_EQ(fitted("To go on:\n  hone train tiny --data 'a b c d e f' -o out", 26),
-            "To go on:\n"
+  EXPECT_EQ(wrapped_text("To resume:\n  hone train tiny --data 'a b c d e f' -o out", 26),
+            "To resume:\n"
             "  hone train tiny \\\n"
             "    --data 'a b c d e f' \\\n"
             "    -o out");
   // A value is separated from its option only if they do not fit on one line together.
-  EXPECT_EQ(fitted("  hone train --data 'a b c d e f' -o out", 20),
+  EXPECT_EQ(wrapped_text("  hone train --data 'a b c d e f' -o out", 20),
             "  hone train \\\n    --data \\\n    'a b c d e f' \\\n    -o out");
 }
 

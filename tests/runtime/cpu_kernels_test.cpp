@@ -90,7 +90,7 @@ TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
 // The reference reports invalid targets, as if there were no kernel.
 TEST(CpuKernels, LeaveTargetsThatAreNoneToTheReference) {
   const std::pair<const char*, const char*> refusals[] = {
-      {"mean_squared_error", "target nan is no finite number"},
+      {"mean_squared_error", "target nan is not a finite number"},
       {"binary_cross_entropy", "target nan is outside [0, 1]"}};
   for (const auto& [op, message] : refusals) {
     const std::string inputs = "%x = input : f32[1, 2]\n%targets = input : f32[1, 2]\n";

@@ -145,7 +145,7 @@ output y = %y
   ParameterStore none;
   const NamedTensors inputs = {{"x", Tensor::of<float>({2}, {1, 2})}};
   EXPECT_EQ(assertion_of([&] { interpreter.run(inputs, none); }),
-            "a kernel on fake:0 asks for threads of the host");
+            "a kernel on fake:0 requested host threads");
 }
 
 TEST(FakeDevice, TakesMemoryBack) {
@@ -249,7 +249,7 @@ output y = %y
   ThreadPool pool(1);
   Interpreter interpreter(graph, fake_library(), pool, device);
   EXPECT_EQ(assertion_of([&] { interpreter.run({}, parameters); }),
-            "parameter w lives on cpu:0, the graph runs on fake:0");
+            "parameter w is on cpu:0, the graph runs on fake:0");
 }
 
 }  // namespace

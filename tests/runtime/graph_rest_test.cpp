@@ -74,7 +74,7 @@ TEST(GraphRest, TakesABitThatDiffersForAnother) {
 }
 
 TEST(Giving, LeavesWhatTheseValuesNeed) {
-  const Graph kept = giving(TwoBranches().graph, {"a", "sum"});
+  const Graph kept = graph_of_values(TwoBranches().graph, {"a", "sum"});
   verify(kept);
   EXPECT_EQ(kept.find("y"), nullptr);
   EXPECT_EQ(kept.outputs().size(), 2u);

@@ -456,11 +456,11 @@ TEST(NativeInput, SaysWhyThereIsNone) {
   const Library library = builtin_library();
   const auto of = [&](const char* text) { return parse_format(text, library.formats); };
   EXPECT_EQ(to_string(native_input(of("bf16"), library.formats)), "bf16");
-  EXPECT_EQ(native_objection(of("bf16")), "");
-  EXPECT_EQ(native_objection(of("bf16"), InputScales::calibrated),
-            "inputs of products with weights in bf16 have no scales; leave `static` out, or give "
-            "weights in int without groups");
-  const std::string objection = native_objection(of("fp16"));
+  EXPECT_EQ(native_unsupported_reason(of("bf16")), "");
+  EXPECT_EQ(native_unsupported_reason(of("bf16"), InputScales::calibrated),
+            "inputs of products with weights in bf16 have no scales; omit `static`, or use "
+            "int weights without groups");
+  const std::string objection = native_unsupported_reason(of("fp16"));
   EXPECT_NE(objection.find("native computation does not support weights in fp16"),
             std::string::npos);
   try {

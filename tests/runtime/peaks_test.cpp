@@ -103,7 +103,8 @@ TEST(Peaks, LeaveAFileAloneThatIsNotTheirs) {
     EXPECT_EQ(keep_highest(kKind, 2, 30, folder.path() / "peaks.json", notes).value, 30) << text;
     EXPECT_EQ(keep_highest(kKind, 1, 20, folder.path() / "peaks.json", notes).value, 20) << text;
     ASSERT_EQ(notes.size(), 1) << text;
-    EXPECT_NE(notes[0].find("peaks.json: holds no peaks that hone wrote"), std::string::npos);
+    EXPECT_NE(notes[0].find("peaks.json: does not contain peaks written by hone"),
+              std::string::npos);
     EXPECT_EQ(read_file(folder.path() / "peaks.json"), text);
   }
 }
@@ -122,7 +123,7 @@ TEST(Peaks, AreMeasuredWhereNothingCanBeKept) {
   EXPECT_EQ(keep_highest(kKind, 2, 30, "/proc/hone/peaks.json", notes).value, 30);
   EXPECT_EQ(keep_highest(kKind, 2, 20, "/proc/hone/peaks.json", notes).value, 20);
   ASSERT_EQ(notes.size(), 1);
-  EXPECT_NE(notes[0].find("not kept for the next run"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("not stored for the next run"), std::string::npos) << notes[0];
   notes.clear();
   EXPECT_EQ(keep_highest(kKind, 2, 30, "", notes).value, 30);
   EXPECT_TRUE(notes.empty());

@@ -107,7 +107,7 @@ TEST(PreparedCopies, ReleaseTheWeightOnlyWhereProductsOfAnyRowsReadTheCopy) {
   for (const auto& [kept, is_released] :
        {std::pair{0.2, true}, std::pair{0.4, false}, std::pair{0.9, true}}) {
     SCOPED_TRACE(kept);
-    const Tensor weight = in_hidden_file({{"w", pruned_weight({256, 256}, kept, 4, 1)}}).at("w");
+    const Tensor weight = in_unlinked_file({{"w", pruned_weight({256, 256}, kept, 4, 1)}}).at("w");
     Layer layer(weight, false);
     const std::vector<PreparedCopy> copies =
         prepared_copies(layer.graph, layer.parameters, layer.session);

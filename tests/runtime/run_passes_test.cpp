@@ -29,7 +29,7 @@ TEST(RunPasses, RunsOneAfterTheOtherAndTellsOfEach) {
   std::vector<PassRun> runs;
   std::vector<std::string> left;
   PassWatch watch;
-  watch.look = [&](const PassRun& run, const Graph& after) {
+  watch.on_pass = [&](const PassRun& run, const Graph& after) {
     runs.push_back(run);
     left.push_back(to_string(after));
   };

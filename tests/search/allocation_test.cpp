@@ -205,7 +205,7 @@ TEST(Allocation, SaysHowFarItIsFromExactWhereCostsAreCutIntoPieces) {
       options.push_back({sensitivity * std::pow(4.0, -bits), size * bits});
   }
   const AllocationFront exact = allocation_front({.layers = layers}),
-                        coarse = allocation_front({.layers = layers}, {.most_points = 500});
+                        coarse = allocation_front({.layers = layers}, {.max_points = 500});
   EXPECT_EQ(exact.cost_error, 0);
   ASSERT_GT(coarse.cost_error, 0);
   EXPECT_LE(coarse.cost_error, 40 * 2 * 40 * 16);  // pieces of at most 2⁻¹⁹ of the total
@@ -257,9 +257,9 @@ TEST(Allocation, RefusesWhatHasNoAnswer) {
   EXPECT_EQ(allocation_error({.layers = {std::vector<AllocationOption>(256)}}),
             "layer 0 has 256 options to choose from; give 1 to 255");
   EXPECT_EQ(allocation_error({.layers = {{{-1, 1}}}}),
-            "layer 0: an option does damage -1; expected a number not below 0");
+            "layer 0: an option has damage -1; expected a number not below 0");
   EXPECT_EQ(allocation_error({.layers = {{{std::nan(""), 1}}}}),
-            "layer 0: an option does damage nan; expected a number not below 0");
+            "layer 0: an option has damage nan; expected a number not below 0");
   EXPECT_EQ(allocation_error({.layers = {{{0, -1}}}}),
             "layer 0: an option costs -1; expected 0 to 2^60");
   EXPECT_EQ(allocation_error({.layers = {{{0, 0, {0, -2}}}}}),
@@ -267,7 +267,7 @@ TEST(Allocation, RefusesWhatHasNoAnswer) {
   EXPECT_EQ(allocation_error({.layers = {{{0, std::int64_t{1} << 60}}, {{0, 1}}}}),
             "all layers together may cost more than 2^60; give costs in a larger unit");
   EXPECT_EQ(allocation_error({.layers = {one, two}, .tied = {{0, 1}}}),
-            "layers 0 and 1 are to take the same option, and have 1 and 2");
+            "layers 0 and 1 must take the same option, but have 1 and 2 options");
   EXPECT_EQ(allocation_error({.layers = {two, two}, .tied = {{0, 1}, {1}}}),
             "layer 1 is tied twice");
   EXPECT_EQ(allocation_error({.layers = {two}, .tied = {{0, 1}}}),

@@ -64,14 +64,15 @@ TEST(Distribution, RefusesWhatHasNoValues) {
   EXPECT_EQ(message_of([] { real_values(2, 1); }),
             "values from 2 to 1: expected two numbers, the lower one first");
   EXPECT_EQ(message_of([] { real_values(0, 1, {}, true); }),
-            "values from 0 to 1 by their logarithms: expected numbers above 0");
+            "values from 0 to 1 on a logarithmic scale: expected numbers above 0");
   EXPECT_EQ(message_of([] { real_values(1, 2, 0.1, true); }),
-            "a step of 0.1 by logarithms: give either");
+            "a step of 0.1 on a logarithmic scale: use one or the other");
   EXPECT_EQ(message_of([] { real_values(1, 2, -1); }), "a step of -1: expected a number above 0");
   EXPECT_EQ(message_of([] { real_values(1e-300, 1e300, 1); }),
-            "values from 1e-300 to 1e+300 by 1: numbers so far apart have no steps between them");
+            "values from 1e-300 to 1e+300 by 1: numbers this large have no such steps "
+            "between them");
   EXPECT_EQ(message_of([] { choice_of({}); }), "no values to choose from");
-  EXPECT_EQ(message_of([] { choice_of({"a", "a"}); }), "\"a\" stands twice among [\"a\",\"a\"]");
+  EXPECT_EQ(message_of([] { choice_of({"a", "a"}); }), "\"a\" occurs twice in [\"a\",\"a\"]");
 }
 
 TEST(Distribution, IsStoredAsOptunaStoresIt) {

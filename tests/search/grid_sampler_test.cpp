@@ -183,17 +183,18 @@ std::string refusal_of(const SearchSpace& space, bool compatible = false) {
 
 TEST(GridSampler, RefusesSpacesThatAreNoGrid) {
   EXPECT_EQ(refusal_of({.parameters = {{"rate", real_values(0, 1)}}}),
-            "a grid over rate, whose values are not finitely many: give it a step");
+            "a grid over rate, which has infinitely many values: give it a step");
   EXPECT_EQ(refusal_of({.parameters = {{"x", integer_values(0, 1'000'000)}}}, true),
-            "a grid in Optuna's order has at most 1000000 points: leave the order to hone");
+            "a grid in Optuna's order has at most 1000000 points: use hone's order");
   SearchSpace space = {.parameters = {{"x", integer_values(0, 1)}},
                        .objection = [](const Assignment&) { return "no"; }};
-  EXPECT_EQ(refusal_of(space), "a grid without a point: the space objects to all");
+  EXPECT_EQ(refusal_of(space), "the grid is empty: the search space rejects all points");
   try {
     grid_sampler({})->draw({}, {}, "y", integer_values(0, 1));
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(), "the grid has no parameter 'y': its points are those of one space");
+    EXPECT_STREQ(error.what(),
+                 "the grid has no parameter 'y': a grid has the parameters of a single space");
   }
 }
 

@@ -71,11 +71,11 @@ class MemoryStorage : public StudyStorage {
     kept.end = utc_now();
   }
 
-  void beat(std::int64_t trial) override {
+  void record_heartbeat(std::int64_t trial) override {
     const std::lock_guard lock(mutex_);
     beats_[trial] = std::chrono::steady_clock::now();
   }
-  std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) override {
+  std::vector<LostTrial> stale_trials(std::int64_t study, double grace_seconds) override {
     const std::lock_guard lock(mutex_);
     const std::chrono::duration<double> grace(grace_seconds);
     std::vector<LostTrial> silent;

@@ -114,7 +114,7 @@ TEST(PostgresStorage, LongWaitsAMinuteForAServer) {
   HONE_NEED(server);
   const auto storage = open_storage(server.address());
   server.kill();
-  expect_user_error("the server has been away for 60 seconds",
+  expect_user_error("the server has been unreachable for 60 seconds",
                     [&] { storage->create_study("a", {Direction::minimize}); });
   server.start();
   storage->create_study("a", {Direction::minimize});
@@ -179,7 +179,8 @@ class DroppingProxy {
       const int drop = commits ? drop_.exchange(0) : 0;
       if (drop == 1) return false;
       if (::write(to, bytes, static_cast<std::size_t>(count)) != count) return false;
-      if (drop == 2) return ::read(server, bytes, sizeof bytes) < 0;  // reads the answer and discards it
+      if (drop == 2)
+        return ::read(server, bytes, sizeof bytes) < 0;  // reads the answer and discards it
     }
     return true;
   }
@@ -254,7 +255,8 @@ TEST(PostgresStorage, RefusesADatabaseOfSomethingElse) {
   expect_user_error("cannot connect: ", [&] { open_storage(server.address("nothing")); });
   expect_user_error("it is empty", [&] { open_storage(server.address(), true); });
   server.execute("CREATE TABLE trials (judge TEXT)");
-  expect_user_error("a database of something else", [&] { open_storage(server.address()); });
+  expect_user_error("this database has no tables of studies",
+                    [&] { open_storage(server.address()); });
   server.execute("DROP TABLE trials");
   EXPECT_TRUE(open_storage(server.address())->studies().empty());
   server.execute("UPDATE alembic_version SET version_num = 'v3.0.0.d'");

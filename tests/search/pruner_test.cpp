@@ -120,8 +120,8 @@ TEST(Pruner, RefusesSettingsThatMeanNothing) {
   EXPECT_EQ(message_of([] { successive_halving_pruner({.reduction_factor = 1}); }),
             "successive halving by 1: expected 2 or more");
   EXPECT_EQ(message_of([] { successive_halving_pruner({.bootstrap_count = 3}); }),
-            "successive halving that waits for 3 trials at its first rung needs `min_resource`: "
-            "without it the first rung is where a complete trial says");
+            "successive halving that waits for 3 trials at its first rung needs "
+            "`min_resource`: without it, a complete trial sets the first rung");
   EXPECT_EQ(message_of([] { hyperband_pruner({.min_resource = 9, .max_resource = 3}); }),
             "Hyperband from 9 to 3 steps: expected 1 or more, the lower number first");
   EXPECT_EQ(message_of([] { hyperband_pruner({.reduction_factor = 1}); }),

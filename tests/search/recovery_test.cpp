@@ -29,16 +29,16 @@ Trial left_running(MemoryStorage& storage, const Json& worker) {
 }
 
 TEST(Recovery, SeesThatAProcessOfThisMachineHasEnded) {
-  Json worker = this_worker();
+  Json worker = current_worker();
   EXPECT_FALSE(is_dead(worker));
   worker["start"] = "1";  // another process with the same id
   EXPECT_TRUE(is_dead(worker));
-  worker = this_worker();
+  worker = current_worker();
   worker["pid"] = ended_process();
   EXPECT_TRUE(is_dead(worker));
   worker["host"] = "elsewhere";
   EXPECT_FALSE(is_dead(worker));
-  worker = this_worker();
+  worker = current_worker();
   worker["pid"] = ended_process();
   worker["space"] = "another container";
   EXPECT_FALSE(is_dead(worker));
@@ -48,7 +48,7 @@ TEST(Recovery, SeesThatAProcessOfThisMachineHasEnded) {
 
 TEST(Recovery, RunsATrialOfADeadWorkerAgainOnceHoweverManySweep) {
   MemoryStorage storage;
-  Json dead = this_worker();
+  Json dead = current_worker();
   dead["pid"] = ended_process();
   left_running(storage, dead);
   run_workers(8, storage, *no_pruner(), value_of,
@@ -56,8 +56,9 @@ TEST(Recovery, RunsATrialOfADeadWorkerAgainOnceHoweverManySweep) {
   const std::vector<Trial> table = storage.table();
   ASSERT_EQ(table.size(), 21u);  // the copy counts instead of the original
   EXPECT_EQ(table[0].state, TrialState::fail);
-  EXPECT_TRUE(table[0].user_attributes.at("fail_reason").get<std::string>().find("is gone") !=
-              std::string::npos);
+  EXPECT_TRUE(
+      table[0].user_attributes.at("fail_reason").get<std::string>().find("no longer exists") !=
+      std::string::npos);
   int copies = 0;
   for (const Trial& trial : table) copies += trial.system_attributes.contains("failed_trial");
   EXPECT_EQ(copies, 1);
@@ -69,7 +70,7 @@ TEST(Recovery, RunsATrialOfADeadWorkerAgainOnceHoweverManySweep) {
 
 TEST(Recovery, GivesUpOnATrialThatKillsItsWorkers) {
   MemoryStorage storage;
-  Json dead = this_worker();
+  Json dead = current_worker();
   dead["pid"] = ended_process();
   left_running(storage, dead);
   run_one_worker(storage, value_of,
@@ -90,7 +91,7 @@ TEST(Recovery, GivesUpOnATrialThatKillsItsWorkers) {
   }
   EXPECT_EQ(times_lost(lost, *lost[0]), 1);
   EXPECT_EQ(times_lost(lost, *lost[2]), 2);  // interruptions do not count
-  const std::optional<Trial> copy = owed_copy(lost);
+  const std::optional<Trial> copy = next_missing_copy(lost);
   ASSERT_TRUE(copy.has_value());
   EXPECT_EQ(copy->number, 3);
   EXPECT_EQ(copy->state, TrialState::waiting);
@@ -101,14 +102,16 @@ TEST(Recovery, GivesUpOnATrialThatKillsItsWorkers) {
 TEST(Recovery, TakesASilentWorkerElsewhereForDead) {
   MemoryStorage storage;
   const Trial trial = left_running(storage, {{"host", "elsewhere"}, {"pid", 1}});
-  storage.beat(trial.id);
+  storage.record_heartbeat(trial.id);
   std::vector<std::string> warnings;
   run_one_worker(
-      storage, value_of, {.study = "s", .space = real_space(), .trials = 3, .beat_seconds = 0.05},
+      storage, value_of,
+      {.study = "s", .space = real_space(), .trials = 3, .heartbeat_seconds = 0.05},
       {.on_warning = [&](const std::string& sentence) { warnings.push_back(sentence); }});
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0],
-            "trial 0 failed: its worker, process 1 on elsewhere, is gone; it is run again");
+            "trial 0 failed: its worker, process 1 on elsewhere, no longer exists; it is "
+            "run again");
   EXPECT_EQ(storage.table()[0].state, TrialState::fail);
   EXPECT_EQ(storage.table().size(), 4u);
 }
@@ -182,7 +185,9 @@ TEST(Recovery, DrawsAfterwardsWhatAStudyWithoutInterruptionDraws) {
 TEST(Recovery, EndsTheSearchWhereTheStorageIsGone) {
   class Gone : public MemoryStorage {
    public:
-    void write(std::int64_t, const TrialChange&) override { hone::fail("the server is gone"); }
+    void write(std::int64_t, const TrialChange&) override {
+      hone::fail("the server no longer exists");
+    }
   };
   Gone storage;
   WatchfulSampler sampler;
@@ -194,7 +199,7 @@ TEST(Recovery, EndsTheSearchWhereTheStorageIsGone) {
               run_search(storage, sampler, *no_pruner(), objective,
                          {.study = "s", .space = real_space(), .trials = 3});
             }),
-            "the server is gone");
+            "the server no longer exists");
   EXPECT_EQ(storage.table()[0].state, TrialState::running);
 }
 
@@ -204,7 +209,7 @@ TEST(Recovery, WaitsForAnotherProgramNoLongerThanItGivesItsOwn) {
   storage.create_trial(study.id, {});  // has no worker
   const auto start = std::chrono::steady_clock::now();
   run_one_worker(storage, value_of,
-                 {.study = "s", .space = real_space(), .trials = 3, .beat_seconds = 0.1});
+                 {.study = "s", .space = real_space(), .trials = 3, .heartbeat_seconds = 0.1});
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(190));
   EXPECT_EQ(storage.table().size(), 3u);
   EXPECT_EQ(storage.table()[0].state, TrialState::running);

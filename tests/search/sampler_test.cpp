@@ -71,8 +71,8 @@ std::string refusal_of_fixed(const Json& fixed) {
 
 TEST(Suggest, RefusesFixedValuesThatAreNone) {
   EXPECT_EQ(refusal_of_fixed({{"layers", "two"}}),
-            "the value that is fixed for layers: expected a number, got \"two\"");
-  EXPECT_EQ(refusal_of_fixed(3), "trial 7: its values that are fixed are 3, expected an object");
+            "the fixed value for layers: expected a number, got \"two\"");
+  EXPECT_EQ(refusal_of_fixed(3), "trial 7: its fixed values are 3, expected an object");
 }
 
 TEST(RandomSampler, DrawsWithoutRegardToOtherTrialsAndOrder) {

@@ -168,8 +168,8 @@ TEST(Search, VisitsNoPointThatTheSpaceObjectsTo) {
   MemoryStorage none;
   WatchfulSampler sampler;
   EXPECT_EQ(user_error_of([&] { run_search(none, sampler, *no_pruner(), value_of, options); }),
-            "the space objects to all of 100 points that were drawn, to the last one because: "
-            "never; give it parameters that fit each other more often");
+            "the search space rejected all of 100 sampled points, the last one because: "
+            "never; change its parameters so that more combinations are valid");
 }
 
 TEST(Search, TriesAPointAgainWhereThatIsWanted) {
@@ -243,8 +243,8 @@ TEST(Search, SaysWhyATrialFailed) {
   run_one_worker(storage, objective, {.study = "s", .space = real_space(), .trials = 6});
   const std::vector<Trial> table = storage.table();
   const char* reasons[] = {
-      "its value is not a number", "it gave 2 values, its study has 1 objectives", "no room",
-      "its objective said that it is RUNNING", "a report of step -1: expected 0 or more"};
+      "its value is not a number", "it returned 2 values, its study has 1 objectives", "no room",
+      "its objective returned the state RUNNING", "a report of step -1: expected 0 or more"};
   for (std::size_t i = 0; i < std::size(reasons); ++i)
     EXPECT_EQ(table[i].user_attributes.at("fail_reason"), reasons[i]);
   EXPECT_EQ(table[5].state, TrialState::pruned);
@@ -275,9 +275,9 @@ TEST(Search, RunsAQueueFirst) {
   EXPECT_EQ(table[0].values, std::vector<double>{1.25});
   EXPECT_EQ(table[2].parameters[0].value, 2);
   EXPECT_EQ(table[3].state, TrialState::complete);
-  EXPECT_EQ(warnings, std::vector<std::string>{
-                          "trial 1 was not run: the value that is fixed for x: expected a number, "
-                          "got \"left\""});
+  EXPECT_EQ(warnings,
+            std::vector<std::string>{
+                "trial 1 was not run: the fixed value for x: expected a number, got \"left\""});
   EXPECT_EQ(table[1].state, TrialState::fail);
   EXPECT_EQ(told, (std::vector<std::int64_t>{0, 2, 3}));
 }
@@ -292,21 +292,21 @@ TEST(Search, RefusesWhatMeansNothing) {
     return user_error_of([&] { run_search(storage, sampler, *no_pruner(), value_of, options); });
   };
   EXPECT_EQ(refusal({.study = "two"}),
-            "the objectives of study 'two' are to minimize, maximize, those of this search to "
-            "minimize; go on as it was begun, or give the search another name");
+            "study 'two' has the objectives minimize, maximize, this search has minimize; "
+            "continue with the objectives of the study, or use another name");
   EXPECT_EQ(refusal({.concurrency = 0}), "a `concurrency` of 0: expected 1 or more");
   EXPECT_EQ(refusal({.patience = -1}),
             "`trials` 0, `seconds` 0, `patience` -1, `retries` 1, `repeats` 0: expected 0 or more "
             "of each");
-  EXPECT_EQ(refusal({.beat_seconds = 0}), "`beat_seconds` 0: expected more than 0");
+  EXPECT_EQ(refusal({.heartbeat_seconds = 0}), "`heartbeat_seconds` 0: expected more than 0");
   EXPECT_EQ(refusal({.promote_by = 1}), "`promote_by` 1: expected 2 or more, or 0");
   EXPECT_EQ(refusal({.repeats = 1, .repeat_top = 0}), "`repeat_top` 0: expected 1 or more");
-  EXPECT_EQ(refusal({.trials = 77}), "a search in a space without parameters");
+  EXPECT_EQ(refusal({.trials = 77}), "the search space has no parameters");
   EXPECT_EQ(
       refusal(
           {.study = "two", .directions = {Direction::minimize, Direction::maximize}, .repeats = 1}),
-      "a study of 2 objectives: only of one it is known which trials are the best, to be "
-      "repeated or promoted");
+      "a study of 2 objectives: repeating or promoting the best trials needs a "
+      "single objective");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(Space, TakesThoseParametersThatATrialHas) {
 TEST(Space, RefusesWhatIsNoPointOfIt) {
   EXPECT_EQ(refusal({{"layers", 1}, {"flag.0", "linear"}}), "width has no value");
   EXPECT_EQ(refusal({{"layers", 1}, {"width", 6}, {"flag.0", "linear"}}),
-            "width: 6 is none of its values");
+            "width: 6 is not one of its values");
   EXPECT_EQ(refusal({{"layers", 1}, {"width", 4}, {"flag.0", "linear"}, {"flag.1", "linear"}}),
             "the space has no flag.1 for these values of the others");
   EXPECT_EQ(refusal({{"layers", 1}, {"width", 4}, {"flag.0", "linear"}, {"depth", 1}}),

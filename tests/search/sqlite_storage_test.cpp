@@ -267,16 +267,18 @@ TEST_F(SqliteStorage, RefusesOtherVersionsOfTheTables) {
 
 TEST_F(SqliteStorage, NeverWritesToWhatIsNone) {
   const fs::path text = folder_.file("notes.txt", "These are my notes, and they are long enough.");
-  expect_user_error("this is no SQLite file", [&] { open_storage(text.string()); });
+  expect_user_error("not an SQLite file", [&] { open_storage(text.string()); });
   EXPECT_EQ(read_file(text), "These are my notes, and they are long enough.");
   const fs::path other = folder_.path() / "other.db";
   execute(other, "CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('Ada');");
   const std::string before = read_file(other);
-  expect_user_error("a database of something else", [&] { open_storage(other.string()); });
+  expect_user_error("this database has no tables of studies",
+                    [&] { open_storage(other.string()); });
   EXPECT_EQ(read_file(other), before);
   execute(other, "PRAGMA journal_mode=WAL; DROP TABLE people;");
   const std::string emptied = read_file(other);
-  expect_user_error("a database of something else", [&] { open_storage(other.string()); });
+  expect_user_error("this database has no tables of studies",
+                    [&] { open_storage(other.string()); });
   EXPECT_EQ(read_file(other), emptied);
   expect_user_error("this is a folder", [&] { open_storage(folder_.path().string()); });
   expect_user_error("cannot be opened", [&] { open_storage(folder_.path() / "no/folder/a.db"); });
@@ -285,7 +287,7 @@ TEST_F(SqliteStorage, NeverWritesToWhatIsNone) {
   expect_user_error("it is empty",
                     [&] { open_storage(folder_.file("empty.db", "").string(), true); });
   expect_user_error("begins with 'mysql://'", [] { open_storage("mysql://me:secret@host/db"); });
-  expect_user_error("has no options", [] { open_storage("sqlite:///a.db?timeout=3"); });
+  expect_user_error("options are not supported", [] { open_storage("sqlite:///a.db?timeout=3"); });
   expect_user_error("got none", [] { open_storage(""); });
 }
 
@@ -341,8 +343,7 @@ TEST_F(SqliteStorage, SaysWhereWhatWasWrittenLastStandsBesideTheFile) {
   check_is_whole(alone.string());
   write_file(log, "pages");
   for (const std::string& where : {alone.string(), "sqlite:///" + alone.string()})
-    expect_user_error("another program reads in the study and does not let go",
-                      [&] { check_is_whole(where); });
+    expect_user_error("another program keeps the study open", [&] { check_is_whole(where); });
   check_is_whole("postgresql://me@server/studies");
 }
 
@@ -376,7 +377,7 @@ TEST_F(SqliteStorage, LongTellsThatAnotherProgramKeepsItLocked) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  expect_user_error("database is locked: another program has kept it for 30 seconds",
+  expect_user_error("database is locked: another program has locked it for 30 seconds",
                     [&] { storage->create_study("b", {Direction::minimize}); });
   sqlite3_close(other);
   storage->create_study("b", {Direction::minimize});
@@ -387,7 +388,7 @@ TEST_F(SqliteStorage, WritesAllOrNothingWhereThereIsNoRoom) {
   open()()->create_study("a", {Direction::minimize});
   const auto database = open_sqlite(file(), /*may_create=*/false);
   database->run("PRAGMA max_page_count=1");  // SQLite raises it to the current number of pages
-  expect_user_error("the disk is full; nothing of this step is written", [&] {
+  expect_user_error("the disk is full; this step was not stored", [&] {
     database->transact(SqlAccess::write, [&] {
       for (int i = 0; i < 1000; ++i)
         database->run("INSERT INTO studies (study_name) VALUES ($1)",
@@ -432,11 +433,12 @@ TEST_F(SqliteStorage, TellsWhatIsDamagedAndWhere) {
   execute(dump, "UPDATE trials SET state = 'FAIL' WHERE trial_id = 3");
   const std::string index =
       message_after("UPDATE trial_params SET param_value = 9 WHERE param_id = 7");
-  EXPECT_NE(index.find("trial 1: parameter 'bits': 9.0 is none of its values"), std::string::npos)
+  EXPECT_NE(index.find("trial 1: parameter 'bits': 9.0 is not one of its values"),
+            std::string::npos)
       << index;
   const std::string distribution =
       message_after("UPDATE trial_params SET distribution_json = '{}' WHERE param_id = 2");
-  EXPECT_NE(distribution.find("trial 1: parameter 'hidden_size': {} is no distribution"),
+  EXPECT_NE(distribution.find("trial 1: parameter 'hidden_size': {} is not a distribution"),
             std::string::npos)
       << distribution;
   const std::string attribute = message_after(

@@ -244,12 +244,12 @@ void check_knows_who_is_silent(const OpenStorage& open) {
   const Trial beating = storage->create_trial(study, {}),
               finished = storage->create_trial(study, {});
   storage->create_trial(study, {});  // never sent a heartbeat
-  storage->beat(beating.id);
-  storage->beat(finished.id);
+  storage->record_heartbeat(beating.id);
+  storage->record_heartbeat(finished.id);
   storage->finish(finished.id, {.values = {1}});
-  EXPECT_TRUE(storage->silent_trials(study, 30).empty());
+  EXPECT_TRUE(storage->stale_trials(study, 30).empty());
   // Times come from the storage's clock, with a resolution of a second.
-  const std::vector<LostTrial> silent = storage->silent_trials(study, -2);
+  const std::vector<LostTrial> silent = storage->stale_trials(study, -2);
   ASSERT_EQ(silent.size(), 1u);
   EXPECT_EQ(silent[0].id, beating.id);
   EXPECT_EQ(silent[0].number, beating.number);
@@ -272,7 +272,7 @@ void check_keeps_studies_apart(const OpenStorage& open) {
   EXPECT_EQ(storage->create_numbered_trial(b, numbered), std::nullopt);
   numbered.number = 2;
   EXPECT_EQ(storage->create_numbered_trial(b, numbered).value().number, 2);
-  storage->beat(storage->create_trial(a, full_trial(TrialState::running)).id);
+  storage->record_heartbeat(storage->create_trial(a, full_trial(TrialState::running)).id);
   storage->delete_study(a);
   EXPECT_EQ(storage->find_study("apart a"), std::nullopt);
   EXPECT_EQ(all_trials(*storage, "apart b").size(), 3u);

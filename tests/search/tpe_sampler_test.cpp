@@ -259,7 +259,8 @@ TEST(Tpe, StaysAwayFromTrialsThatRun) {
   }
   EXPECT_EQ(distance(false, view), distance(false, study.view()));
   EXPECT_GT(distance(true, view), 1.2 * distance(true, study.view()));
-  for (Trial& trial : running) trial.system_attributes["tpe:relative_params:1"] = "5";  // incomplete
+  for (Trial& trial : running)
+    trial.system_attributes["tpe:relative_params:1"] = "5";  // incomplete
   EXPECT_EQ(distance(true, view), distance(true, study.view()));
 }
 
@@ -376,7 +377,7 @@ TEST(Tpe, RefusesOptionsThatMeanNothing) {
   };
   EXPECT_EQ(refusal({.candidates = 0}), "TPE with 0 candidates: expected at least 1");
   EXPECT_EQ(refusal({.profile = TpeProfile::optuna_4_6, .group = true}),
-            "groups are of parameters that are drawn together: give multivariate as well");
+            "groups apply to parameters that are drawn jointly: set multivariate as well");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(Details, HaveClassesConfusionAndAuc) {
   const TaskEvaluation evaluation = evaluate({logits, 2}, {.classes = labels});
   const std::string text =
       unfolded(details_section({{"test", evaluation}}, {"negative", "positive"}));
-  for (const char* word : {"Test, n = 3", "taken for", "macro mean", "AUC of positive: "})
+  for (const char* word : {"Test, n = 3", "predicted as", "macro mean", "AUC of positive: "})
     EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
 }
 
@@ -39,7 +39,8 @@ TEST(Details, HasASquareConfusionMatrix) {
   const std::vector<std::int32_t> truth = {0, 1, 2};
   const TaskEvaluation e = evaluate({logits, 3}, {.classes = truth});
   const std::string text = unfolded(details_section({{"test", e}}, {"a", "b", "c"}));
-  EXPECT_NE(text.find("Examples of  taken for a  taken for b  taken for c\n"), std::string::npos)
+  EXPECT_NE(text.find("Examples of  predicted as a  predicted as b  predicted as c\n"),
+            std::string::npos)
       << text;
 }
 
@@ -59,8 +60,8 @@ TEST(Details, HasTheMeansOfManyClasses) {
 }
 
 TEST(DetailsOfSeeds, SaysWhatItIsOf) {
-  const std::vector<NamedFigures> figures = {{"validation", "validation"}, {"test", "after, test"}};
-  const auto shows = [&](const std::vector<int>& found, const std::vector<NamedFigures>& of,
+  const std::vector<MetricsKey> figures = {{"validation", "validation"}, {"test", "after, test"}};
+  const auto shows = [&](const std::vector<int>& found, const std::vector<MetricsKey>& of,
                          const char* words) {
     const std::string text = unfolded(details_section_of_seeds(seeds_that_find(found), of));
     return text.find(words) != std::string::npos;
@@ -80,7 +81,7 @@ TEST(Details, OfLabelsHaveTheirMeans) {
   for (const char* words :
        {"Test, n = 3", "Label", "rude", "threat", "micro mean", "mean over texts"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
-  EXPECT_EQ(text.find("taken for"), std::string::npos) << "no confusion of labels\n" << text;
+  EXPECT_EQ(text.find("predicted as"), std::string::npos) << "no confusion of labels\n" << text;
 }
 
 TEST(Details, OfNumbersHaveTheMeanBesideThem) {

@@ -16,11 +16,11 @@ namespace {
 using testing::format_called;
 
 FormatGrid grid_of(std::string_view format) { return format_grid(format_called(format)); }
-SpelledNumber spelled(std::string_view format, float value) {
-  return spell(format_called(format), {&value, 1}).numbers[0];
+QuantizedNumber spelled(std::string_view format, float value) {
+  return quantize_numbers(format_called(format), {&value, 1}).numbers[0];
 }
-SpelledNumbers spelled_together(std::string_view format, const std::vector<float>& values) {
-  return spell(format_called(format), values);
+QuantizedNumbers quantized_together(std::string_view format, const std::vector<float>& values) {
+  return quantize_numbers(format_called(format), values);
 }
 
 TEST(FormatGrid, OfIntegerIsItsMultiples) {
@@ -203,8 +203,8 @@ TEST(FormatGrid, ListsWhatTheQuantizerGives) {
 }
 
 // 0.3 = 1.2 · 2^-2. The nearest multiple of an eighth is 1.25. The exponent field is -2 + 7.
-TEST(SpelledNumber, OfAMinifloatIsTheOneByHand) {
-  const SpelledNumber number = spelled("minifloat_ieee(width=8,exponent_width=4)", 0.3f);
+TEST(QuantizedNumber, OfAMinifloatIsTheOneByHand) {
+  const QuantizedNumber number = spelled("minifloat_ieee(width=8,exponent_width=4)", 0.3f);
   EXPECT_EQ(number.value, 0.3f);
   EXPECT_EQ(number.quantized, 0.3125f);
   EXPECT_EQ(number.code, "0 0101 010");
@@ -215,24 +215,24 @@ TEST(SpelledNumber, OfAMinifloatIsTheOneByHand) {
 }
 
 // 0.3 is 4.8 sixteenths.
-TEST(SpelledNumber, OfAnIntegerIsTwosComplement) {
+TEST(QuantizedNumber, OfAnIntegerIsTwosComplement) {
   EXPECT_EQ(spelled("integer(width=8,frac=4)", 0.3f).code, "00000101");
-  const SpelledNumber number = spelled("integer(width=8,frac=4)", -0.3f);
+  const QuantizedNumber number = spelled("integer(width=8,frac=4)", -0.3f);
   EXPECT_EQ(number.code, "11111011");
   EXPECT_EQ(number.quantized, -0.3125f);
   EXPECT_EQ(number.parts, std::vector<std::string>{"integer 11111011"});
 }
 
 // The block's exponent is -2, stored as 125; 0.3 · 2^2 · 64 = 76.8.
-TEST(SpelledNumber, OfABlockFormatHasASharedCode) {
-  const SpelledNumber number = spelled("mxint(bits=8)", 0.3f);
+TEST(QuantizedNumber, OfABlockFormatHasASharedCode) {
+  const QuantizedNumber number = spelled("mxint(bits=8)", 0.3f);
   EXPECT_EQ(number.quantized, 77 / 256.0f);
   EXPECT_EQ(number.code, "01001101");
   EXPECT_EQ(number.shared, "01111101");
 }
 
-TEST(SpelledNumbers, GivenTogetherShareOneScale) {
-  const SpelledNumbers scaled = spelled_together("int(bits=4)", {0.3f, 1.7f});
+TEST(QuantizedNumbers, GivenTogetherShareOneScale) {
+  const QuantizedNumbers scaled = quantized_together("int(bits=4)", {0.3f, 1.7f});
   EXPECT_EQ(scaled.sharing, "together, as one tensor of 2");
   ASSERT_EQ(scaled.state.size(), 1u);
   EXPECT_EQ(scaled.state[0].first, "scale");
@@ -241,45 +241,47 @@ TEST(SpelledNumbers, GivenTogetherShareOneScale) {
   EXPECT_FLOAT_EQ(scaled.numbers[1].quantized, 1.7f);
 
   // The exponent of 1.7 is 0. The nearest multiple of 1/64 to 0.3 is 19/64.
-  const SpelledNumbers block = spelled_together("mxint(bits=8,block=32)", {0.3f, 1.7f});
+  const QuantizedNumbers block = quantized_together("mxint(bits=8,block=32)", {0.3f, 1.7f});
   EXPECT_EQ(block.sharing, "together, as one block of 2");
   EXPECT_EQ(block.numbers[0].quantized, 19 / 64.0f);
   EXPECT_EQ(block.numbers[0].shared, "01111111");
-  EXPECT_EQ(spelled_together("mxint(block=1000000)", {1, 2}).sharing,
+  EXPECT_EQ(quantized_together("mxint(block=1000000)", {1, 2}).sharing,
             "together, as one block of 2");
 }
 
-TEST(SpelledNumbers, OfSeveralBlocksHaveTheCodesOfTheirOwn) {
-  const SpelledNumbers blocks = spelled_together("mxint(bits=8,block=2)", {1, 2, 4, 8, 16});
+TEST(QuantizedNumbers, OfSeveralBlocksHaveTheCodesOfTheirOwn) {
+  const QuantizedNumbers blocks = quantized_together("mxint(bits=8,block=2)", {1, 2, 4, 8, 16});
   EXPECT_EQ(blocks.sharing, "together, in 3 blocks");
   const char* expected[] = {"10000000", "10000000", "10000010", "10000010", "10000011"};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(blocks.numbers[i].shared, expected[i]) << i;
   // A tensor has two shared codes: its scale and its zero point.
-  const SpelledNumbers affine = spelled_together("int(bits=8,range=affine,scale=dynamic)", {1, 2});
+  const QuantizedNumbers affine =
+      quantized_together("int(bits=8,range=affine,scale=dynamic)", {1, 2});
   EXPECT_EQ(affine.numbers[1].shared.size(), 32u + 1 + 32);
   EXPECT_EQ(affine.numbers[0].shared, affine.numbers[1].shared);
 }
 
-TEST(SpelledNumbers, ShareNothingWhereTheFormatSharesNothing) {
-  EXPECT_EQ(spelled_together("integer(width=8,frac=4)", {0.3f, 100}).sharing, "each by itself");
-  EXPECT_EQ(spelled_together("bf16", {0.3f}).sharing, "each by itself");
-  EXPECT_EQ(spelled_together("mxint", {0.3f}).sharing, "alone, as a block of one");
+TEST(QuantizedNumbers, ShareNothingWhereTheFormatSharesNothing) {
+  EXPECT_EQ(quantized_together("integer(width=8,frac=4)", {0.3f, 100}).sharing,
+            "independently of each other");
+  EXPECT_EQ(quantized_together("bf16", {0.3f}).sharing, "independently of each other");
+  EXPECT_EQ(quantized_together("mxint", {0.3f}).sharing, "as a block of one");
 }
 
-TEST(SpelledNumbers, AreFilledUpWithZerosWhereAFormatTakesWholeBlocksOnly) {
-  const SpelledNumbers block = spelled_together("mxint(block=16,mode=mase)", {0.3f, 0.9f});
+TEST(QuantizedNumbers, AreFilledUpWithZerosWhereAFormatTakesWholeBlocksOnly) {
+  const QuantizedNumbers block = quantized_together("mxint(block=16,mode=mase)", {0.3f, 0.9f});
   EXPECT_EQ(block.sharing, "together, as one block of 2");
   ASSERT_EQ(block.numbers.size(), 2u);
   EXPECT_EQ(block.numbers[1].quantized, 115 / 128.0f);
 }
 
-TEST(SpelledNumber, OfInfinityIsItsCodeWhereThereIsOne) {
+TEST(QuantizedNumber, OfInfinityIsItsCodeWhereThereIsOne) {
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(spelled("fp16", infinity).code, "0 11111 0000000000");
   EXPECT_EQ(spelled("integer(width=4,frac=0)", -infinity).quantized, -8);
 }
 
-TEST(SpelledNumber, RefusesNumbersWithoutCode) {
+TEST(QuantizedNumber, RefusesNumbersWithoutCode) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   expect_user_error("integer(width=8,frac=4)", [&] { spelled("integer(width=8,frac=4)", nan); });
   expect_user_error("minifloat_ieee", [&] { spelled("minifloat_ieee(width=8)", nan); });

@@ -49,7 +49,7 @@ std::vector<Suggestion> suggestions_for(const QuantizationPlan& plan, double mos
 }
 
 QuantizationPlan plan_of(std::string_view format) {
-  return one_format(tiny_model(), format_called(format));
+  return plan_with_format(tiny_model(), format_called(format));
 }
 
 TEST(FormatNoise, IsThatOfTheFormatCalibratedOnTheValues) {
@@ -160,14 +160,14 @@ TEST(Suggest, GivesEveryOperandParametersOfItsOwn) {
 
 // Returns the plan that results from writing `plan` as a recipe for the tiny model.
 QuantizationPlan through_a_recipe(const QuantizationPlan& plan) {
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   return resolve(
       parse_recipe(to_recipe(plan, graph), "recipe.toml", quiet_context().library.formats), graph);
 }
 
 // Both factors of a product are its input operand, so they have a single format.
 TEST(Suggest, GivesBothFactorsOfAProductTheSame) {
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   const QuantizationPlan plan =
       uniform_plan(graph, {.input = format_called("integer(width=8,frac=2)")}, "matmul");
   const std::vector<Suggestion> suggestions = suggestions_for(plan, /*most_bits=*/0);
@@ -182,7 +182,7 @@ TEST(Suggest, GivesBothFactorsOfAProductTheSame) {
 
 // Parameters that suit one factor can cost the other more than they gain.
 TEST(Suggest, LosesNoMoreOfBothFactorsThanTheGivenFormat) {
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   for (const char* format :
        {"integer(width=6,frac=4)", "integer(width=8,frac=6)", "mxint(bits=4)"}) {
     SCOPED_TRACE(format);
@@ -213,7 +213,7 @@ TEST(Suggest, MakesAPlanThatIsTheSameThroughARecipe) {
 }
 
 TEST(Suggest, WritesRecipesForOtherOperationsThanLinears) {
-  const Graph graph = plain_graph(tiny_model());
+  const Graph graph = unquantized_graph(tiny_model());
   const Format format = format_called("integer(width=8,frac=4)");
   QuantizationPlan plan = uniform_plan(graph, {.input = format}, "matmul");
   plan.emplace_back("classifier", LayerFormats::reads(format));

@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 // Judges a model against itself on 400 examples of two classes.
-ParentJudged judged(const std::vector<const char*>& gates) {
+BaselineVerdict judged(const std::vector<const char*>& gates) {
   std::vector<float> logits;
   std::vector<std::int32_t> classes;
   for (int i = 0; i < 400; ++i) {
@@ -20,35 +20,35 @@ ParentJudged judged(const std::vector<const char*>& gates) {
   }
   std::vector<Gate> parsed;
   for (const char* gate : gates) parsed.push_back(parse_gate(gate, {.names = {"no", "yes"}}));
-  return judge_parent(parsed, {logits, 2}, {Task::single_label, classes}, /*evaluations=*/10);
+  return judge_baseline(parsed, {logits, 2}, {Task::single_label, classes}, /*evaluations=*/10);
 }
 
 TEST(ParentBesideItself, HasToShowThatItLosesNoMoreThanIsAllowed) {
   EXPECT_TRUE(judged({"accuracy>=-5"}).passes);
-  const ParentJudged few = judged({"accuracy>=-0.5", "f1_macro>=-5"});
+  const BaselineVerdict few = judged({"accuracy>=-0.5", "f1_macro>=-5"});
   EXPECT_FALSE(few.passes);
-  EXPECT_EQ(few.hardest.figure, kAccuracy);
+  EXPECT_EQ(few.hardest.metric, kAccuracy);
   EXPECT_GT(few.hardest.examples_needed, 400);
   EXPECT_NE(too_few_sentence(few, "validation", "10 evaluations").find("on validation, not even"),
             std::string::npos);
   EXPECT_NE(needed_text(few, "`looks`").find("examples for accuracy"), std::string::npos);
   // The smallest limit that passes, in steps of half a point.
-  ASSERT_TRUE(few.points_that_show.has_value());
+  ASSERT_TRUE(few.min_limit_points.has_value());
   const auto passes = [](double points) {
     const std::string gate = fmt::format("accuracy>=-{:g}", points);
     return judged({gate.c_str(), "f1_macro>=-5"}).passes;
   };
-  EXPECT_TRUE(passes(*few.points_that_show));
-  EXPECT_FALSE(passes(*few.points_that_show - 0.5));
+  EXPECT_TRUE(passes(*few.min_limit_points));
+  EXPECT_FALSE(passes(*few.min_limit_points - 0.5));
 }
 
 // The class has 200 examples, half of all, so the count in all examples is twice as large.
 TEST(ParentBesideItself, CountsExamplesOfAllClassesForAGateOnOne) {
-  const ParentJudged few = judged({"recall(yes)>=-0.5"});
+  const BaselineVerdict few = judged({"recall(yes)>=-0.5"});
   EXPECT_EQ(few.examples_needed, 2 * *few.hardest.examples_needed);
-  ASSERT_TRUE(few.points_that_show.has_value());
+  ASSERT_TRUE(few.min_limit_points.has_value());
   // If two gates fail, a wider limit for one of them is not enough.
-  EXPECT_EQ(judged({"recall(yes)>=-0.5", "accuracy>=-0.5"}).points_that_show, std::nullopt);
+  EXPECT_EQ(judged({"recall(yes)>=-0.5", "accuracy>=-0.5"}).min_limit_points, std::nullopt);
 }
 
 TEST(ExamplesNeeded, AreThoseOfTheGateThatNeedsMost) {
@@ -73,10 +73,10 @@ TEST(ParentBesideItself, SaysNothingOfMetricsOfNumbers) {
   const std::vector<Gate> gates = {
       parse_gate("r2>=-2", {.task = Task::regression, .names = {"stars"}})};
   const Truth truth{.task = Task::regression, .targets = targets};
-  EXPECT_TRUE(judge_parent(gates, {predictions, 1}, truth, /*evaluations=*/10).passes);
+  EXPECT_TRUE(judge_baseline(gates, {predictions, 1}, truth, /*evaluations=*/10).passes);
   std::vector<float> moved = predictions;
   for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += i % 2 == 0 ? 1e-4f : -1e-4f;
-  EXPECT_TRUE(judge(gates, {predictions, 1}, {moved, 1}, truth, 10).verdict.kept());
+  EXPECT_TRUE(judge(gates, {predictions, 1}, {moved, 1}, truth, 10).verdict.within_limit());
 }
 
 // The text gives a reason if the interval alone does not explain the verdict.
@@ -98,9 +98,9 @@ TEST(GateText, SaysWhyALimitIsInconclusiveThatTheIntervalKeeps) {
 TEST(ParentBesideItself, NeedNotGainAnything) {
   EXPECT_TRUE(judged({"f1_macro>=0.5"}).passes);
   EXPECT_TRUE(judged({"accuracy>=0", "f1_macro>=0.5", "recall(yes)>=-20"}).passes);
-  const ParentJudged few = judged({"accuracy>=-0.5", "f1_macro>=0.5"});
+  const BaselineVerdict few = judged({"accuracy>=-0.5", "f1_macro>=0.5"});
   EXPECT_FALSE(few.passes);
-  EXPECT_EQ(few.hardest.figure, kAccuracy);
+  EXPECT_EQ(few.hardest.metric, kAccuracy);
 }
 
 const LabelScheme kTwo = {.names = {"no", "yes"}};
@@ -109,7 +109,7 @@ TEST(GatesFor, RefusesTwoLimitsOnOneMetric) {
   expect_user_error("`max_drop` 0.01 and 'accuracy>=-5'",
                     [] { gates_for({.max_drop_points = 0.01, .gates = {"accuracy>=-5"}}, kTwo); });
   const std::vector<Gate> usual =
-      gates_for({.gates = {"accuracy>=-5"}, .usual_drop_points = 0.5}, kTwo);
+      gates_for({.gates = {"accuracy>=-5"}, .default_drop_points = 0.5}, kTwo);
   ASSERT_EQ(usual.size(), 1u);
   EXPECT_EQ(usual[0].margin, 0.05);
 }
@@ -156,7 +156,7 @@ TEST(Judge, JudgesUnseenRowsAlone) {
   const std::vector<Gate> gates = {parse_gate("accuracy>=-2", kTwo)};
   const Truth truth{.classes = classes, .texts = texts, .unseen = unseen};
   const JudgedGates judged = judge(gates, {before, 2}, {after, 2}, truth);
-  EXPECT_TRUE(judged.verdict.kept());
+  EXPECT_TRUE(judged.verdict.within_limit());
   ASSERT_TRUE(judged.unseen);
   EXPECT_EQ(judged.unseen->conclusion, Conclusion::inconclusive);
   const std::string said = unseen_change_sentence(judged, compare({before, 2}, {after, 2}, truth));
@@ -206,21 +206,21 @@ TEST(GateTable, ShowsTheChangeOfFewSeedsWithoutAnInterval) {
 
 TEST(LostClasses, ReadWithTheLeastPValueThatADoubleTells) {
   const std::string text =
-      lost_class_text({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
+      degraded_class_text({{.index = 1, .examples = 9, .interval = {}, .p_value = 0}}, {"a", "b"});
   EXPECT_NE(text.find("p < 1e-300"), std::string::npos) << text;
 }
 
 TEST(LostClasses, AreNamedUpToTwoAndListedAllInATable) {
-  const std::vector<LostClass> lost = {
+  const std::vector<DegradedClass> lost = {
       {.index = 2, .examples = 9, .change = -0.5, .interval = {}},
       {.index = 0, .examples = 8, .change = -0.25, .interval = {}},
       {.index = 1, .examples = 7, .change = -0.125, .interval = {}}};
   const std::vector<std::string> labels = {"a", "b", "c"};
-  const std::string text = lost_class_text(lost, labels);
+  const std::string text = degraded_class_text(lost, labels);
   EXPECT_LT(text.find("'c'"), text.find("'a'"));
   EXPECT_NE(text.find("1 other,"), std::string::npos) << text;
   EXPECT_EQ(text.find("'b'"), std::string::npos) << text;
-  const Json rows = to_json(lost_class_table(lost, labels));
+  const Json rows = to_json(degraded_class_table(lost, labels));
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[2]["class"], "b");
   EXPECT_EQ(rows[2]["recall_change"], -0.125);

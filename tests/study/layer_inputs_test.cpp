@@ -14,7 +14,7 @@ TEST(LayerInputs, AreThoseOfTheTextsWithoutPadding) {
   const std::string layer = "bert.encoder.layer.1.intermediate.dense";
   const CalibrationRun run{.batch_size = 2, .batch_count = 3};
   const std::map<std::string, LayerInput> inputs =
-      look_at_inputs(model, {layer}, texts, run, quiet_context());
+      observe_inputs(model, {layer}, texts, run, quiet_context());
   const std::string name = input_name(model.graph, layer);
   EXPECT_EQ(name, "bert.encoder.layer.1.attention.output.LayerNorm");
   const LayerInput& seen = inputs.at(name);

@@ -20,7 +20,7 @@ using testing::tiny_model;
 using testing::tiny_splits;
 using testing::tiny_texts;
 
-const CalibrationRun kLook = {.batch_size = 4, .batch_count = 2, .heed_objections = false};
+const CalibrationRun kLook = {.batch_size = 4, .batch_count = 2, .check_objections = false};
 constexpr std::int64_t kTextsAtOnce = 6;
 
 LayerChange in_format(const std::string& text) {
@@ -68,13 +68,13 @@ TEST(LayerSensitivity, HasTheBitsOfEveryLayerChangedAndRunApart) {
   const std::vector<LayerChange> changes = usual_changes();
   ASSERT_EQ(study.layers.size() % changes.size(), 0u);
   ASSERT_GE(study.layers.size(), 8 * changes.size());
-  const std::vector<float> parent = rows_of(tiny_model(), texts);
+  const std::vector<float> baseline = rows_of(tiny_model(), texts);
   bool any_differs = false;
   for (std::size_t i = 0; i < study.layers.size(); ++i) {
     const Model apart = changed_apart(study.layers[i].layer, changes[i % changes.size()]);
     EXPECT_EQ(study.outputs[i], rows_of(apart, texts))
         << study.layers[i].layer << " in " << study.layers[i].change;
-    any_differs = any_differs || study.outputs[i] != parent;
+    any_differs = any_differs || study.outputs[i] != baseline;
   }
   EXPECT_TRUE(any_differs);
 }
@@ -87,21 +87,21 @@ TEST(LayerSensitivity, IsTheSameInSmallGroupsAndForAnyNumberOfThreads) {
   EXPECT_EQ(together.cost.groups, 1);
   EXPECT_EQ(one_by_one.cost.groups, static_cast<std::int64_t>(one_by_one.layers.size()));
   EXPECT_EQ(together.outputs, one_by_one.outputs);
-  EXPECT_EQ(together.cost.apart_flops, one_by_one.cost.apart_flops);
+  EXPECT_EQ(together.cost.separate_flops, one_by_one.cost.separate_flops);
   EXPECT_LT(together.cost.flops, one_by_one.cost.flops);
   EXPECT_LT(one_by_one.cost.kept_bytes, together.cost.kept_bytes);
 }
 
 TEST(LayerSensitivity, CostsAboutHalfOfRunningEveryLayerApart) {
   const SensitivityStudy study = study_of(tiny_model(), tiny_texts(20));
-  EXPECT_LT(study.cost.flops, 0.6 * study.cost.apart_flops);
+  EXPECT_LT(study.cost.flops, 0.6 * study.cost.separate_flops);
 }
 
 TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
   const EncodedSet texts = tiny_texts(20);
   std::vector<std::string> layers;
   const Graph graph = forward_graph(tiny_model());
-  for (const Node* node : graph.operations(kUsualLayer)) layers.push_back(node->name());
+  for (const Node* node : graph.operations(kDefaultLayer)) layers.push_back(node->name());
   const std::vector<LayerChange> changes = {
       {.label = "none"},
       {.label = "8 bits", .formats = LayerFormats::reads(format_called("integer(width=8)"))},
@@ -115,8 +115,8 @@ TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
       measure_allocations(tiny_model(), layers, changes, allocations, texts, tiny_splits().train,
                           kLook, {.batch_size = kTextsAtOnce}, quiet_context());
   ASSERT_EQ(found.size(), allocations.size());
-  const std::vector<float> parent = rows_of(tiny_model(), texts);
-  const auto classes = std::ssize(parent) / texts.size();
+  const std::vector<float> baseline = rows_of(tiny_model(), texts);
+  const auto classes = std::ssize(baseline) / texts.size();
   for (std::size_t a = 0; a < allocations.size(); ++a) {
     QuantizationPlan plan;
     for (std::size_t i = 0; i < layers.size(); ++i)
@@ -126,7 +126,7 @@ TEST(LayerSensitivity, OfWholeAllocationsIsThatOfModelsMadeApart) {
         rows_of(compress(tiny_model(), tiny_splits(), {.plan = plan, .calibration = kLook},
                          quiet_context()),
                 texts);
-    const Divergence truth = divergence({parent, classes}, {apart, classes}, truth_of(texts));
+    const Divergence truth = divergence({baseline, classes}, {apart, classes}, truth_of(texts));
     EXPECT_EQ(found[a].mean, truth.mean) << a;
     EXPECT_EQ(found[a].low, truth.low) << a;
     EXPECT_EQ(found[a].high, truth.high) << a;

@@ -41,9 +41,9 @@ TEST(Measure, SaysItInHuggingFacesWords) {
   EXPECT_EQ(json["eval_baseline"], json["eval_majority_share"]);
   EXPECT_EQ(json["eval_loss"], result.evaluation.loss);
   const Evaluation& e = *result.evaluation.classes();
-  EXPECT_EQ(json["eval_classes"]["odd"]["recall"], e.of_class[0].figures.recall);
+  EXPECT_EQ(json["eval_classes"]["odd"]["recall"], e.of_class[0].scores.recall);
   EXPECT_EQ(json["eval_classes"]["even"]["support"], e.of_class[1].support);
-  EXPECT_EQ(json["eval_recall"], e.of_class[1].figures.recall);  // of class 1, as in scikit-learn
+  EXPECT_EQ(json["eval_recall"], e.of_class[1].scores.recall);  // of class 1, as in scikit-learn
   EXPECT_EQ(json["eval_f1_macro"], e.macro.f1);
   EXPECT_EQ(json["eval_auc"], e.auc.value);
   EXPECT_EQ(json["eval_auc_interval"][1], e.auc.interval.high);
@@ -68,8 +68,9 @@ TEST(Measure, ComparesModelsInJson) {
   const EncodedSet data = testing::tiny_texts(20);
   Model coarse = testing::tiny_model();
   testing::put_quantizers(coarse, "integer(width=8,frac=4)");
-  const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
-  const TaskComparison comparison = compare(parent.view(), child.view(), truth_of(data));
+  const Measurement baseline = measured(testing::tiny_model(), data),
+                    child = measured(coarse, data);
+  const TaskComparison comparison = compare(baseline.view(), child.view(), truth_of(data));
   const Verdict said = verdict(comparison.change);
   const Json json = to_json(comparison_result(comparison, said));
   EXPECT_EQ(json["flips"], comparison.counted->flips);
@@ -81,7 +82,7 @@ TEST(Measure, ComparesModelsInJson) {
   EXPECT_EQ(json["examples_needed"], *said.examples_needed);
   EXPECT_EQ(json["change_interval"][0], said.change_interval->low);
   // Without any difference the ratio is infinite, which JSON cannot represent.
-  EXPECT_TRUE(to_json(comparison_result(compare(parent.view(), parent.view(), truth_of(data)),
+  EXPECT_TRUE(to_json(comparison_result(compare(baseline.view(), baseline.view(), truth_of(data)),
                                         said))["margin_snr_db"]
                   .is_null());
 }
@@ -99,7 +100,7 @@ TEST(Measure, SaysNumbersInTheirWords) {
   EXPECT_EQ(json["eval_loss"], 0.5);
   EXPECT_EQ(json["eval_outputs"]["stars"]["mae"], 0.5);
   EXPECT_EQ(json["eval_baseline"], 0);
-  EXPECT_EQ(baseline_text(json), "always predicting the mean scores 0.0%");
+  EXPECT_EQ(constant_baseline_text(json), "always predicting the mean scores 0.0%");
   EXPECT_EQ(metric_estimate(json).value, 1 - 2 / 14.0);
   EXPECT_FALSE(json.contains("eval_accuracy"));
   EXPECT_TRUE(json["eval_classes"].is_null());

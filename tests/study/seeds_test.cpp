@@ -21,8 +21,8 @@ std::vector<Json> results_with(const std::vector<double>& accuracies) {
   return results;
 }
 
-const std::vector<NamedFigures> kParts = {{"validation", "validation"}, {"test", "test"}};
-const std::vector<NamedFigures> kSides = {{"before", "before, test"}, {"after", "after, test"}};
+const std::vector<MetricsKey> kParts = {{"validation", "validation"}, {"test", "test"}};
+const std::vector<MetricsKey> kSides = {{"before", "before, test"}, {"after", "after, test"}};
 
 std::string sentence(const std::vector<double>& accuracies) {
   return seed_sentence(metric_spread(results_with(accuracies), "test"));
@@ -30,7 +30,7 @@ std::string sentence(const std::vector<double>& accuracies) {
 
 TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
   EXPECT_EQ(sentence({0.5}), "50.0% with one seed");
-  EXPECT_EQ(sentence({0.44, 0.56}), "44.0, 56.0% with 2 seeds; it takes 5 to tell a spread");
+  EXPECT_EQ(sentence({0.44, 0.56}), "44.0, 56.0% with 2 seeds; a spread needs at least 5");
   EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.3% with each of 5 seeds");
   EXPECT_TRUE(
       sentence({0.80, 0.82, 0.84, 0.82, 0.82})

@@ -41,7 +41,7 @@ LayerRun run_of(const Model& model, const std::string& layer) {
 }
 
 QuantizationPlan all_in(std::string_view format) {
-  return one_format(tiny_model(), format_called(format));
+  return plan_with_format(tiny_model(), format_called(format));
 }
 
 QuantizationPlan classifier_in(std::string_view format) {
@@ -181,7 +181,7 @@ TEST(MeasureNoise, RefusesLayersAndDataThatAreNotThere) {
   expect_user_error("the graph has no operation 'clasifier'", [] {
     noise_of(tiny_model(), {{"clasifier", {.input = format_called("bf16")}}});
   });
-  expect_user_error("nothing to look at: the training split is empty", [] {
+  expect_user_error("nothing to measure: the training split is empty", [] {
     measure_noise(tiny_model(), classifier_in("bf16"), {}, kRun, quiet_context());
   });
 }

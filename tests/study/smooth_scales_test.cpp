@@ -27,12 +27,12 @@ Model with_outlier(Model model) {
 
 std::vector<SmoothScales> scales_of(const Model& model, std::string_view input) {
   const QuantizationPlan plan =
-      uniform_plan(plain_graph(model),
+      uniform_plan(unquantized_graph(model),
                    {.input = format_called(input), .weight = format_called("int(bits=8,per=row)")});
   std::vector<std::string> layers;
   for (const auto& [name, formats] : plan) layers.push_back(name);
   const std::map<std::string, LayerInput> inputs =
-      look_at_inputs(model, layers, tiny_splits().train, {}, quiet_context());
+      observe_inputs(model, layers, tiny_splits().train, {}, quiet_context());
   return choose_smooth_scales(model, plan, inputs, {}, quiet_context());
 }
 

@@ -35,7 +35,7 @@ inline const EncodedSplits& tiny_splits() {
 inline const EncodedSplits& choice_splits() {
   static const EncodedSplits splits = [] {
     EncodedSplits parts{tiny_texts(32), tiny_texts(40, 2), tiny_texts(24, 3)};
-    parts.measured.facts.part = "test";
+    parts.measured.facts.split = "test";
     return parts;
   }();
   return splits;
@@ -90,7 +90,7 @@ struct LayerRun {
 };
 inline LayerRun plain_run(const Model& model, const std::string& layer, const EncodedSet& data,
                           std::int64_t batch_size, std::int64_t batch_count) {
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   remove_dropout(graph);
   graph.clear_outputs();
   graph.set_output("input", graph.find(layer)->inputs()[0]);

@@ -43,7 +43,7 @@ inline QuantizationPlan plan_of(const Graph& graph, std::string_view format) {
 }
 /// Inserts quantizers of one format before everything that a model's linears read, without recording a pass.
 inline void put_quantizers(Model& model, std::string_view format) {
-  quantize(model.graph, plan_of(plain_graph(model), format));
+  quantize(model.graph, plan_of(unquantized_graph(model), format));
   follow_graph(model);
 }
 

@@ -101,7 +101,8 @@ TEST(SmallFloats, KeepNan) {
 TEST(DType, NamesReadBack) {
   for (const DTypeInfo& row : kDTypes) EXPECT_EQ(parse_dtype(row.name), row.dtype);
   EXPECT_EQ(user_error_of([] { parse_dtype("float32"); }),
-            "'float32' is no element type; known are f32, f16, bf16, f64, i64, i32, i8, u8, bool");
+            "'float32' is not an element type; expected one of f32, f16, bf16, f64, i64, i32, i8, "
+            "u8, bool");
 }
 
 TEST(DType, SizesAreThoseOfTheTypes) {

@@ -216,7 +216,7 @@ TEST(Safetensors, HiddenFilesLeaveNothingBehind) {
   const TemporaryFolder folder;
   ::setenv("TMPDIR", folder.path().c_str(), 1);
   const TensorMap tensors = {{"w", Tensor::of<float>({2, 2}, {1, 2, 3, 4})}};
-  const TensorMap placed = in_hidden_file(tensors);
+  const TensorMap placed = in_unlinked_file(tensors);
   ::unsetenv("TMPDIR");
   EXPECT_TRUE(fs::is_empty(folder.path()));
   EXPECT_TRUE(placed.at("w").storage()->mapped);

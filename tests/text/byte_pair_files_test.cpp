@@ -82,7 +82,7 @@ TEST(LoadBytePairTokenizer, GoesBeforeWordPiecesForAClassThatReadsBytePairs) {
 TEST(LoadBytePairTokenizer, NamesTheFileThatIsMissing) {
   TemporaryFolder folder;
   folder.file("vocab.json", "{}");
-  expect_user_error("vocab.json stands there without merges.txt; a BPE tokenizer needs both",
+  expect_user_error("contains vocab.json but not merges.txt; a BPE tokenizer needs both",
                     [&] { load_tokenizer(folder.path()); });
 }
 
@@ -106,7 +106,7 @@ TEST(LoadBytePairTokenizer, RefusesFilesThatAreDamaged) {
   const std::string again = merges.substr(first, merges.find('\n', first) + 1 - first);
   refuses("merges.txt", "#version: 0.2\n" + again + again,
           "merges.txt: line 3: the merge '" + again.substr(0, again.size() - 1) +
-              "' stands twice, as number 1 and 2");
+              "' is listed twice, as numbers 1 and 2");
   refuses("merges.txt", "#version: 0.2\n", "merges.txt: the merges make only 0 of the ");
   refuses("vocab.json", "[]", "vocab.json: expected an object, got array");
   refuses("vocab.json", R"({"a": "b"})", "vocab.json: token 'a': expected an id from 0, got \"b\"");

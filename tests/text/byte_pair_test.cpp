@@ -118,7 +118,7 @@ TEST(BytePair, RefusesAListThatDoesNotFitTheVocabulary) {
           "merge 2, 'ab c': 'abc' is not among the 257 tokens; merges and vocabulary do not belong "
           "together");
   refuses({{"a", "xy"}}, "merge 1, 'a xy': 'xy' is not among the 257 tokens");
-  refuses({{"a", "b"}, {"a", "b"}}, "the merge 'a b' stands twice, as number 1 and 2");
+  refuses({{"a", "b"}, {"a", "b"}}, "the merge 'a b' is listed twice, as numbers 1 and 2");
   tokens[0xe9] = "other";
   refuses({}, "there is no token for the byte 0xe9, written 'é'; expected one for each of the 256");
 }

@@ -32,7 +32,7 @@ TEST(BytePairTokenizer, TruncatesAsHuggingFaceDoes) {
   const Tokenizer tokenizer = load_tokenizer(byte_golden_folder());
   const std::size_t whole = byte_golden().at("truncated").back()[2].size();
   for (const Json& row : byte_golden().at("truncated")) {
-    const Encoding encoding = tokenizer.encode_with_facts(row[1].get<std::string>(), row[0]);
+    const Encoding encoding = tokenizer.encode_text(row[1].get<std::string>(), row[0]);
     EXPECT_EQ(encoding.ids, row[2].get<Ids>()) << "max_length " << row[0];
     EXPECT_EQ(encoding.truncated, encoding.ids.size() < whole) << row[0];
   }
@@ -62,7 +62,7 @@ TEST(BytePairTokenizer, IsReadFromVocabularyAndMergesAlone) {
 
 TEST(BytePairTokenizer, ReadsIllFormedUtf8AsReplacementAndCountsIt) {
   const Tokenizer tokenizer = load_tokenizer(byte_golden_folder());
-  const Encoding encoding = tokenizer.encode_with_facts("film\xff \xe4\xb8<mask>\xc3", 64);
+  const Encoding encoding = tokenizer.encode_text("film\xff \xe4\xb8<mask>\xc3", 64);
   EXPECT_EQ(encoding.ids, tokenizer.encode("film\ufffd \ufffd<mask>\ufffd", 64));
   EXPECT_EQ(encoding.replaced_bytes, 3);
 }

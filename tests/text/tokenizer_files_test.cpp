@@ -58,7 +58,7 @@ TEST(LoadTokenizer, RefusesVocabTxtAloneForAClassThatReadsBytePairs) {
   const std::string message = user_error_of(load);
   for (const char* part : {"vocab.txt: is a vocabulary of word pieces", "is RobertaTokenizer",
                            "vocab.json", "merges.txt", "tokenizer.json; fetch these",
-                           "say \"tokenizer_class\": \"BertTokenizer\" in "})
+                           "set \"tokenizer_class\": \"BertTokenizer\" in "})
     EXPECT_NE(message.find(part), std::string::npos) << message;
   folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
   EXPECT_EQ(load().vocabulary_size(), 9);
@@ -180,7 +180,7 @@ TEST(LoadTokenizer, RefusesAVocabularyThatContradictsTheCaseAssumed) {
   folder.file("vocab.txt", vocabulary_of('W', 1000));
   expect_user_error(
       "vocab.txt: text is lowercased here, yet 1000 of the 1005 tokens have capital "
-      "letters and could never be found; say \"do_lower_case\": true or false in "
+      "letters and could never be found; set \"do_lower_case\": true or false in "
       "tokenizer_config.json, as the model was trained",
       [&] { load_tokenizer(folder.path()); });
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
@@ -200,7 +200,7 @@ TEST(LoadTokenizer, RefusesALoneTokenizerJsonThatContradictsItsVocabulary) {
   folder.file("tokenizer.json", to_document(file));
   expect_user_error(
       "tokenizer.json: capital letters are kept here, yet none of the 1010 tokens has "
-      "one; set \"lowercase\" of its normalizer right, or say do_lower_case in "
+      "one; set \"lowercase\" of its normalizer right, or set do_lower_case in "
       "tokenizer_config.json too",
       [&] { load_tokenizer(folder.path()); });
   file["normalizer"]["lowercase"] = true;
@@ -294,7 +294,7 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
           "post_processor 'ByteLevel' is not supported; expected TemplateProcessing, "
           "RobertaProcessing or BertProcessing, which put special tokens around texts");
   refuses([](Json& file) { file["model"]["unk_token"] = nullptr; },
-          "model.unk_token: expected the token of words that cannot be cut, got null");
+          "model.unk_token: expected the token for words that cannot be split, got null");
   refuses([](Json& file) { file["model"]["unk_token"] = "<oov>"; },
           "vocabulary: the unknown token '<oov>' is not among the 10 tokens");
   refuses([](Json& file) { file["normalizer"]["type"] = "NFC"; },
@@ -331,7 +331,7 @@ TEST(LoadTokenizer, TakesTheUnknownTokenOfTheModelAndNoOther) {
   folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "q"), (Ids{2, 9, 3}));
   const char* message =
-      "unk_token is '[UNK]', but the model in tokenizer.json has 'z'; make both say how";
+      "unk_token is '[UNK]', but the model in tokenizer.json has 'z'; set both as";
   folder.file("special_tokens_map.json", R"({"unk_token": "[UNK]"})");
   expect_user_error(std::string("special_tokens_map.json: ") + message,
                     [&] { load_tokenizer(folder.path()); });
@@ -363,7 +363,7 @@ TEST(LoadTokenizer, NormalizesNothingWithoutANormalizer) {
   expect_user_error(
       "tokenizer_config.json: tokenizer_class is BertTokenizer, which normalizes text in some "
       "programs, but tokenizer.json has no normalizer that does (\"clean_text\": true); write its "
-      "BertNormalizer there, or say",
+      "BertNormalizer there, or set",
       [&] { load_tokenizer(folder.path()); });
 }
 
@@ -393,8 +393,8 @@ TEST(LoadTokenizer, RefusesClassesThatNeedOtherSoftware) {
     expect_user_error(message, [&] { load_tokenizer(folder.path(), usual); });
   };
   refuses(R"({"tokenizer_class": "BertJapaneseTokenizer"})",
-          "tokenizer_config.json: tokenizer_class BertJapaneseTokenizer is not supported: it cuts "
-          "text into words with MeCab");
+          "tokenizer_config.json: tokenizer_class BertJapaneseTokenizer is not supported: it "
+          "splits text into words with MeCab");
   refuses("{}", "tokenizer_class BertweetTokenizer is not supported", "BertweetTokenizer");
   refuses(R"({"tokenizer_class": "PhobertTokenizer"})", "tokenizer_class PhobertTokenizer");
   refuses(R"({"tokenizer_class": "XLMRobertaTokenizerFast"})", "it reads a SentencePiece model");
@@ -402,7 +402,7 @@ TEST(LoadTokenizer, RefusesClassesThatNeedOtherSoftware) {
           "tokenizer_class MyTokenizer is not supported without a tokenizer.json");
   refuses(R"({"tokenizer_class": "PreTrainedTokenizerFast"})",
           "tokenizer_class PreTrainedTokenizerFast is not supported without a tokenizer.json");
-  refuses(R"({"auto_map": {"AutoTokenizer": ["my.MyTokenizer", null]}})", "code of its own");
+  refuses(R"({"auto_map": {"AutoTokenizer": ["my.MyTokenizer", null]}})", "custom code");
   refuses(R"({"word_tokenizer_type": "mecab"})", "word_tokenizer_type: \"mecab\" is not supported");
   refuses(R"({"do_basic_tokenize": false})", "do_basic_tokenize: false is not supported");
   refuses(R"({"never_split": ["A"]})", "never_split: [\"A\"] is not supported");
@@ -559,7 +559,7 @@ TEST(WriteTruncation, ChangesNothingElseOfTheFile) {
 TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {
   TemporaryFolder folder;
   const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a\nb"};
-  expect_user_error("cannot stand on a line",
+  expect_user_error("cannot be written as a line",
                     [&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path(), 64); });
   expect_user_error("copy the tokenizer's files", [&] {
     save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path(), 64);

@@ -76,14 +76,14 @@ Tokenizer small_tokenizer(std::vector<std::string> more, std::vector<AddedToken>
 
 TEST(Tokenizer, ReportsTruncationOnlyWhenPiecesAreLost) {
   const Tokenizer tokenizer = small_tokenizer({"a"});
-  EXPECT_FALSE(tokenizer.encode_with_facts("a a", 4).truncated);
-  EXPECT_FALSE(tokenizer.encode_with_facts("a a  \t", 4).truncated);
-  EXPECT_TRUE(tokenizer.encode_with_facts("a a a", 4).truncated);
+  EXPECT_FALSE(tokenizer.encode_text("a a", 4).truncated);
+  EXPECT_FALSE(tokenizer.encode_text("a a  \t", 4).truncated);
+  EXPECT_TRUE(tokenizer.encode_text("a a a", 4).truncated);
 }
 
 TEST(Tokenizer, ReadsIllFormedUtf8AsReplacementAndCountsIt) {
   const Tokenizer tokenizer = small_tokenizer({"ab"});
-  const Encoding encoding = tokenizer.encode_with_facts(
+  const Encoding encoding = tokenizer.encode_text(
       "a\xff"
       "b \xe4\xb8",
       16);
@@ -109,14 +109,14 @@ TEST(Tokenizer, KeepsTheEndOfTextsWhereItIsAskedTo) {
                                  .truncation = Truncation::tail};
   const Tokenizer tokenizer(definition);
   EXPECT_EQ(tokenizer.encode("a b c d", 4), (Ids{2, 6, 7, 3}));
-  EXPECT_TRUE(tokenizer.encode_with_facts("a b c d", 4).truncated);
+  EXPECT_TRUE(tokenizer.encode_text("a b c d", 4).truncated);
   EXPECT_EQ(tokenizer.encode("a b", 4), (Ids{2, 4, 5, 3}));
   EXPECT_EQ(tokenizer.encode_pair("a b c d", "a b", 7).ids, (Ids{2, 6, 7, 3, 4, 5, 3}));
   EXPECT_EQ(tokenizer.encode_pair("a b", "c d", 3).ids, (Ids{2, 3, 3}));
 }
 
 TEST(Tokenizer, KeepsAQuarterFromTheBeginningAndTheRestFromTheEnd) {
-  EXPECT_EQ(kept_from_beginning(Truncation::head_tail, 510), 127u);
+  EXPECT_EQ(head_token_count(Truncation::head_tail, 510), 127u);
   TokenizerDefinition definition{
       .tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d", "e", "f"},
       .truncation = Truncation::head_tail};
@@ -139,7 +139,7 @@ TEST(Tokenizer, KeepsWhatHuggingFaceKeepsOfLongTexts) {
         const std::string text = row[1];
         const Encoding encoding =
             row[2].is_null()
-                ? tokenizer.encode_with_facts(text, row[0], truncation)
+                ? tokenizer.encode_text(text, row[0], truncation)
                 : tokenizer.encode_pair(text, row[2].get<std::string>(), row[0], truncation);
         EXPECT_EQ(encoding.ids, row[3 + static_cast<std::size_t>(truncation)].get<Ids>())
             << name << ": " << row << to_string(truncation);
@@ -194,9 +194,7 @@ TEST(Tokenizer, KnowsItsTokens) {
 }
 
 TEST(Tokenizer, RefusesWhatItCannotUse) {
-  expect_user_error("the token 'a' stands at ids 5 and 7", [] {
-    small_tokenizer({"a", "b", "a"});
-  });
+  expect_user_error("the token 'a' has the ids 5 and 7", [] { small_tokenizer({"a", "b", "a"}); });
   expect_user_error("the unknown token '[UNK]' is not among", [] {
     Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
   });

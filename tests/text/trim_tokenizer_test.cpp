@@ -17,7 +17,7 @@ const fs::path kBytePairs = test_data() / "text" / "golden" / "byte_pair";
 // Returns the tokens that always stay, the used ones, and the tokens that these are merged from.
 std::vector<std::int32_t> kept_with(const TokenizerDefinition& definition,
                                     const std::vector<std::int32_t>& used) {
-  std::vector<char> stays = lasting_tokens(definition);
+  std::vector<char> stays = permanent_tokens(definition);
   const TokenParts parts(definition);
   for (const std::int32_t id : used) {
     stays[static_cast<std::size_t>(id)] = 1;
@@ -39,7 +39,7 @@ TEST(TrimTokenizer, WordPiecesKeepSpecialTokensAndSingleCharacters) {
   const TokenizerDefinition definition{.tokens = {"[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]",
                                                   "[MASK]", "f", "##i", "é", "##", "film", "##s",
                                                   "fine", "##ne"}};
-  EXPECT_EQ(lasting_tokens(definition),
+  EXPECT_EQ(permanent_tokens(definition),
             (std::vector<char>{1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0}));
   const Tokenizer before(definition);
   const std::vector<std::int32_t> kept = kept_with(definition, {10});

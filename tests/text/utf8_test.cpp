@@ -27,7 +27,7 @@ TEST(Utf8, IsDemandedWithAPlace) {
   check_utf8("fine", where);
   expect_user_error(
       "a.csv: line 3: the text is not UTF-8; name its encoding by `encoding`, e.g. latin-1, or "
-      "leave `strict_utf8` out",
+      "omit `strict_utf8`",
       [&] { check_utf8("caf\xe9", where); });
 }
 

@@ -25,13 +25,13 @@ using testing::tiny_texts;
 constexpr std::int64_t kBatchSize = 4;
 
 struct Calibrated {
-  Graph graph;  // quantized, in training mode
+  Graph graph;  // quantized, for training
   ParameterStore parameters;
 };
 
 Calibrated calibrated(const Model& model, std::string_view format, const EncodedSet& data,
                       std::int64_t batch_count, int threads = 1) {
-  Calibrated result{plain_graph(model), model.parameters};
+  Calibrated result{unquantized_graph(model), model.parameters};
   quantize(result.graph, testing::plan_of(result.graph, format));
   ThreadPool pool(threads);
   calibrate(result.graph, result.parameters, text_examples(data), {kBatchSize, batch_count},
@@ -39,10 +39,10 @@ Calibrated calibrated(const Model& model, std::string_view format, const Encoded
   return result;
 }
 
-// The greatest magnitude that node `name` of the unquantized model gives on the batches of the sample.
+// Returns the largest magnitude of node `name` in the unquantized model on the batches of the sample.
 double observed(const Model& model, const std::string& name, const EncodedSet& data,
                 std::int64_t batch_count) {
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   remove_dropout(graph);
   graph.set_output("seen", {graph.find(name), 0});
   ThreadPool pool(1);
@@ -62,7 +62,7 @@ float state(const Calibrated& calibrated, const std::string& quantizer) {
   return floats_of(calibrated.parameters.at(quantizer + ".frac"))[0];
 }
 
-// integer.h: the largest fraction that holds the observed range.
+// As in integer.h: the largest fraction that covers the observed range.
 void expect_largest_fraction(double magnitude, int width, float fraction) {
   const double limit = std::ldexp(1.0, width - 1) - 1;
   EXPECT_LE(magnitude * std::exp2(fraction), limit);
@@ -116,7 +116,7 @@ TEST(Calibration, LooksAtItsSampleOnly) {
     sample.labels.push_back(data.labels[static_cast<std::size_t>(row)]);
   }
   ASSERT_EQ(sample.size(), 4);
-  // An affine `int` stores a scale and a zero point that follow the ends of the range.
+  // An affine `int` stores a scale and a zero point, which depend on both ends of the range.
   const auto states = [&](const EncodedSet& set, std::int64_t batches) {
     return calibrated(model, "int(bits=8,range=affine)", set, batches).parameters;
   };
@@ -125,7 +125,7 @@ TEST(Calibration, LooksAtItsSampleOnly) {
   EXPECT_FALSE(testing::changed_parameters(states(data, 1), states(data, 3)).empty());
 }
 
-// As in aclImdb, where the first half of the files is negative.
+// As in aclImdb, whose first half is negative.
 TEST(Calibration, LooksAtAllClassesOfSortedTexts) {
   constexpr std::int64_t kTexts = 1000, kHalf = kTexts / 2;
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -142,9 +142,9 @@ TEST(Calibration, LooksAtAllClassesOfSortedTexts) {
 
 TEST(Calibration, KnowsWhetherItLooksAtTexts) {
   const auto looks = [](const LayerFormats& formats) {
-    Graph graph = plain_graph(tiny_model());
+    Graph graph = unquantized_graph(tiny_model());
     quantize(graph, uniform_plan(graph, formats));
-    return calibrates_on_texts(graph);
+    return calibration_reads_examples(graph);
   };
   const Format calibrated = parse_format("integer(width=8)", builtin().formats),
                fixed = parse_format("integer(width=8,frac=4)", builtin().formats);
@@ -169,10 +169,10 @@ TEST(Calibration, DoesNothingForFormatsWithoutState) {
 
 Format format_called(std::string_view text) { return parse_format(text, builtin().formats); }
 
-// The states of a model whose linears take `formats`.
+// Returns the states of a model whose linears use `formats`.
 ParameterStore states_of_plan(const Model& model, const LayerFormats& formats,
                               const CalibrationRun& run) {
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   quantize(graph, uniform_plan(graph, formats));
   ParameterStore parameters = model.parameters;
   ThreadPool pool(1);
@@ -198,11 +198,11 @@ TEST(Calibration, GivesEveryRowOfAWeightItsState) {
 
 TEST(Calibration, CannotKeepAStateForEveryRowOfAnInput) {
   const Format rows = format_called("int(bits=8,per=row,scale=static)");
-  expect_user_error(to_string(rows) + " keeps a scale per row, but f32[B, S, 32] has no fixed rows",
+  expect_user_error(to_string(rows) + " has a scale per row, but f32[B, S, 32] has no fixed rows",
                     [&] { states_of_plan(tiny_model(), {.input = rows}, {}); });
 }
 
-// The largest number is 1.875 2^-12.
+// The largest value is 1.875 2^-12.
 constexpr const char* kHopeless = "minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)";
 
 TEST(Calibration, ReportsTheObjectionOfAFormatWithItsQuantizer) {
@@ -233,7 +233,7 @@ TEST(Calibration, HasNoObjectionToTheBetterParameter) {
 
 TEST(Calibration, GoesOnInSpiteOfObjectionsWhenToldSo) {
   EXPECT_NO_THROW(states_of_plan(tiny_model(), LayerFormats::reads(format_called(kHopeless)),
-                                 {.heed_objections = false}));
+                                 {.check_objections = false}));
 }
 
 TEST(Calibration, LetsBiasesBe) {
@@ -273,7 +273,7 @@ TEST(Calibration, KeepsTheRangeThatItsRuleSays) {
     EXPECT_LT(scale(mse, quantizer), scale(all, quantizer)) << quantizer;
     EXPECT_GT(scale(mse, quantizer), scale(half, quantizer)) << quantizer;
   }
-  // With 15 levels, normal values are best cut off between 2 and 3 standard deviations.
+  // With 15 levels, normal values are best clipped between 2 and 3 standard deviations.
   const double cut = 7 * scale(mse, of_weight) / 0.2;
   EXPECT_GT(cut, 2);
   EXPECT_LT(cut, 3);
@@ -297,7 +297,7 @@ TEST(Calibration, LooksOnceForAllFormatsOfAModel) {
   CalibrationRun run{.batch_size = kBatchSize, .batch_count = 2};
   run.observed = std::make_shared<ObservedValues>();
   const auto states = [&](const Model& of, std::string_view format) {
-    Graph graph = plain_graph(of);
+    Graph graph = unquantized_graph(of);
     ParameterStore parameters = of.parameters;
     quantize(graph, testing::plan_of(graph, format));
     calibrate(graph, parameters, source, run, {builtin(), pool});
@@ -310,7 +310,7 @@ TEST(Calibration, LooksOnceForAllFormatsOfAModel) {
   const Calibrated apart = calibrated(model, "int(bits=4)", texts, 2);
   for (const auto& [name, tensor] : apart.parameters.tensors())
     EXPECT_EQ(floats_of(shared.at(name)), floats_of(tensor)) << name;
-  // Another model, and other texts, are looked at anew.
+  // Another model and other texts require another observation.
   Model other = model;
   const std::string changed = other.parameters.tensors().begin()->first;
   other.parameters.writable(changed);

@@ -10,7 +10,7 @@ namespace {
 using Labels = std::vector<std::int32_t>;
 using Weights = std::vector<float>;
 
-// sklearn.utils.class_weight.compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0, 1, 2, 2])
+// As sklearn.utils.class_weight.compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0, 1, 2, 2]).
 TEST(ClassWeights, BalancedAreThoseOfScikitLearn) {
   EXPECT_EQ(class_weights("balanced", Labels{0, 0, 0, 1, 2, 2}, {"a", "b", "c"}),
             (Weights{0.6666666666666666f, 2.0f, 1.0f}));

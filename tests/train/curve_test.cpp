@@ -9,7 +9,7 @@
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"
 
-// Two hundred steps of PyTorch's AdamW, step by step: see tests/README.md, "a training run".
+// Compares two hundred steps with PyTorch's AdamW, step by step; see tests/README.md, "a training run".
 namespace hone {
 namespace {
 
@@ -17,8 +17,8 @@ using testing::builtin;
 
 const fs::path kGolden = test_data() / "train" / "golden";
 
-// The stored batches as texts: cut off where the mask ends, padded again by the trainer. Row 0 of
-// every batch is as long as the batch is wide.
+// Returns the stored batches as texts without padding, which the trainer adds again. Row 0 of every batch has the full
+// width.
 EncodedSet texts_of(const TensorMap& batches, const std::string& prefix) {
   const auto ids = batches.at(prefix + "input_ids").contiguous_copy();
   const auto mask = batches.at(prefix + "attention_mask").contiguous_copy();
@@ -59,8 +59,8 @@ Run train_golden(const Json& curve, const Library& library) {
   return run;
 }
 
-// PyTorch's float32 stays within 1e-6 (losses), 7e-5 (norms, of up to some tens) and 2e-6 (final
-// logits) of its float64; another order of summation drifts as far, and ten times that is allowed.
+// PyTorch's float32 stays within 1e-6 (losses), 7e-5 (norms of up to some tens) and 2e-6 (final logits) of its float64.
+// Another order of summation deviates as much, and ten times that is allowed.
 void expect_golden_run(const Library& library) {
   const Json curve = read_json(kGolden / "curve.json");
   const Json& truth = curve["float64"];
@@ -68,7 +68,7 @@ void expect_golden_run(const Library& library) {
   ASSERT_EQ(run.steps.size(), curve["steps"].get<std::size_t>());
   double norm_distance = 0, loss_distance = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    // 1 - step/steps there, (steps - step)/steps here: apart by the rounding of numbers up to 1.
+    // PyTorch computes 1 - step/steps, we compute (steps - step)/steps. They differ by the rounding of numbers up to 1.
     EXPECT_NEAR(run.steps[i].learning_rate, curve["learning_rates"][i].get<double>(),
                 5e-4 * std::ldexp(1.0, -52));
     loss_distance =
@@ -86,7 +86,7 @@ void expect_golden_run(const Library& library) {
   EXPECT_NEAR(std::sqrt(squares), truth["parameter_norm"].get<double>(), 2e-5);
 
   ThreadPool pool(1);
-  Predictor predictor(plain_graph(run.model), run.model.parameters, {library, pool});
+  Predictor predictor(unquantized_graph(run.model), run.model.parameters, {library, pool});
   const std::vector<float> logits = predictor.rows(text_examples(run.final_batch), 8);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], truth["final_logits"][i / 2][i % 2].get<double>(), 2e-5);

@@ -6,7 +6,7 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/tiny_model.h"
 
-// Training where the host cannot reach the memory.
+// Training on a device whose memory the host cannot access.
 namespace hone {
 namespace {
 
@@ -27,7 +27,7 @@ std::vector<double> train_on(Device& device, const Library& library, ParameterSt
   return losses;
 }
 
-// The fake device runs the references, so the host on its references must get the same bits.
+// The fake device runs the references, so the host's references must give the same bits.
 TEST(TrainingDevice, TrainsInItsOwnMemory) {
   testing::FakeDevice device;
   const ParameterStore initial = tiny_model().parameters;
@@ -48,10 +48,10 @@ TEST(TrainingDevice, KeepsNothingThereAfterwards) {
   EXPECT_EQ(device.used_bytes(), before);
 }
 
-// Steps of several batches hold one batch and one sum of gradients, however many they are.
+// A step of several batches keeps one batch and one sum of gradients in memory, for any number of batches.
 TEST(TrainingDevice, HoldsNoMoreForMoreBatchesAStep) {
   EncodedSet texts = testing::tiny_texts(24);
-  for (auto& ids : texts.ids) ids.resize(6, 5);  // so that all batches are alike
+  for (auto& ids : texts.ids) ids.resize(6, 5);  // makes all batches equal
   const auto peak = [&](std::int64_t batch, std::int64_t together) {
     testing::FakeDevice device;
     ParameterStore parameters = tiny_model().parameters.on(device);

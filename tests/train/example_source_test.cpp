@@ -33,7 +33,7 @@ TEST(VectorExamples, GiveTheRowsAskedForInTheirOrder) {
   EXPECT_EQ(std::vector(labels.begin(), labels.end()), (std::vector<std::int64_t>{9, 7, 9, 8}));
 }
 
-// Columns are what they read as, however they lie in memory.
+// Columns are read by their logical values, whatever their strides.
 TEST(VectorExamples, TakeColumnsThatAreViews) {
   const ExampleSource source =
       vector_examples({{"turned", Tensor::of<float>({2, 3}, {1, 3, 5, 2, 4, 6}).transpose({1, 0})},

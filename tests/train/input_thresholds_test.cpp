@@ -24,7 +24,7 @@ TEST(InputThresholds, CutTheShareThatWasAskedFor) {
   const std::vector<InputZeros> cut =
       calibrate_thresholds(forward_graph(model), model.parameters, text_examples(tiny_texts(16)),
                            0.3, {.batch_size = 8, .batch_count = 2}, session);
-  // Query, key and value read one value: four to a layer, and the pooler's.
+  // Query, key and value share an input: four thresholds per layer, plus the pooler's.
   ASSERT_EQ(cut.size(), 9);
   EXPECT_EQ(cut[0].name, "bert.encoder.layer.0.attention.self.query.threshold");
   EXPECT_NEAR(cut[0].share, 0.3, 1e-3) << "nothing is cut before it";
@@ -35,7 +35,7 @@ TEST(InputThresholds, CutTheShareThatWasAskedFor) {
   }
 }
 
-// Padding would be counted where texts share a batch.
+// If texts share a batch, padding must not count.
 TEST(InputThresholds, DoNotDependOnBatches) {
   Model one = with_thresholds(), other = with_thresholds();
   ThreadPool pool(1);
@@ -47,7 +47,7 @@ TEST(InputThresholds, DoNotDependOnBatches) {
   calibrate_thresholds(forward_graph(other), other.parameters, texts, 0.5,
                        {.batch_size = 4, .batch_count = 4}, session);
   for (const Node* threshold : input_thresholds(one.graph)) {
-    const std::string name = least_of(*threshold).name();
+    const std::string name = threshold_parameter(*threshold).name();
     EXPECT_EQ(*one.parameters.at(name).data<float>(), *other.parameters.at(name).data<float>());
   }
 }

@@ -37,7 +37,7 @@ TEST(MemoryCheck, GrowsWithBatchAndLength) {
                longer = needed_bytes(graph, {{'B', 64}, {'S', 24}}, session);
   EXPECT_GT(many, one);
   EXPECT_GT(longer, 2 * many);
-  // Weights and both moments are there whatever the batch is.
+  // Weights and both moments need memory for any batch size.
   double weights = 0;
   const Model model = tiny_model();
   for (const auto& [name, tensor] : model.parameters.tensors())
@@ -45,7 +45,7 @@ TEST(MemoryCheck, GrowsWithBatchAndLength) {
   EXPECT_GT(one, 3 * weights);
 }
 
-// What a step really takes stays below the estimate, and not far below.
+// The memory that a step takes is near the estimate.
 TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   if (testing::kSanitized) GTEST_SKIP() << "a sanitizer's memory is not the program's";
   Model model = tiny_model();
@@ -56,7 +56,8 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   ASSERT_TRUE(prepare_for_gradients(step));  // as the trainer does
   add_training_step(step, {});
   const double estimate = needed_bytes(
-      step, {{'B', texts.size()}, {'T', most_tokens(lengths_of(texts), texts.size())}}, session);
+      step, {{'B', texts.size()}, {'T', largest_batch_tokens(lengths_of(texts), texts.size())}},
+      session);
   const double before = static_cast<double>(resident_bytes());
   train(model.graph, model.parameters, text_examples(texts),
         {.max_steps = 1, .batch_size = texts.size()}, session);
@@ -66,7 +67,7 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   EXPECT_GT(taken, 0.8 * estimate);
 }
 
-// What is frozen has no gradient and no moments, and no copy beside it.
+// Frozen parameters have no gradient, no moments and no copy.
 TEST(MemoryCheck, OfAdaptersIsThatOfWhatIsTrained) {
   Model model = tiny_model();
   const Bindings bindings{{'B', 8}, {'S', 24}};
@@ -102,7 +103,7 @@ TEST(MemoryCheck, OfAdaptersIsThatOfWhatIsTrained) {
   EXPECT_LT(peak, 1.1 * estimate);
 }
 
-// What an interpreter holds beside the parameters, after batches of many shapes.
+// Memory of an interpreter besides the parameters, after batches of many shapes.
 TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
   const Model model = tiny_model();
   for (const bool trains : {false, true}) {
@@ -143,7 +144,7 @@ TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
   }
 }
 
-// Copies without zeros are beside weights that lie in no file, unless a graph is run once.
+// Sparse copies are kept in addition to weights in memory, unless a graph runs only once.
 TEST(MemoryCheck, CountsWhatKernelsPrepareOfSparseWeights) {
   const Model model = tiny_model();
   Graph graph = model.graph;
@@ -168,12 +169,12 @@ TEST(MemoryCheck, CountsWhatKernelsPrepareOfSparseWeights) {
   EXPECT_EQ(added(pruned) - added(model.parameters), copies);
   EXPECT_EQ(needed_bytes(graph, bindings, session, pruned) - needed_bytes(graph, bindings, session),
             copies);
-  EXPECT_EQ(added_by_one_run(graph, bindings, session, pruned), added(model.parameters));
+  EXPECT_EQ(single_run_bytes(graph, bindings, session, pruned), added(model.parameters));
 }
 
 std::int64_t asked_for_copies = 0;  // calls of a kernel's `prepared_memory`
 
-// However many batches are checked.
+// Also if many batches are checked.
 TEST(MemoryCheck, CountsZerosOncePerWeight) {
   Library library = builtin_library();
   for (Kernel& kernel : library.kernels)
@@ -220,8 +221,9 @@ TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Session session{builtin(), pool};
   expect_user_error("not enough memory: a step takes about ",
                     [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
-  expect_user_error("and 976.56 KiB can be had; take smaller batches (`batch_size`), shorter texts",
-                    [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
+  expect_user_error(
+      "and 976.56 KiB is available; use smaller batches (`batch_size`), shorter texts",
+      [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
   check_memory(graph, bindings, session, {}, "a step", needed_bytes(graph, bindings, session));
   EXPECT_GT(available_bytes(), 1e6);
 }

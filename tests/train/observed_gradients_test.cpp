@@ -18,7 +18,7 @@ std::map<std::string, Tensor> gradients_of(const EncodedSet& texts, const Calibr
   return absolute_gradients(model.graph, {}, model.parameters, text_examples(texts), run, session);
 }
 
-/// The mean loss of a batch without dropout, when `difference` is added to an element of a weight.
+/// Returns the mean loss of a batch without dropout, with `difference` added to an element of a weight.
 double loss_of(const ExampleSource& texts, std::span<const std::int64_t> rows,
                const std::string& weight, std::size_t element, float difference) {
   const Model model = tiny_model();
@@ -33,7 +33,7 @@ double loss_of(const ExampleSource& texts, std::span<const std::int64_t> rows,
   return floats_of(interpreter.run(texts.batch(rows, 0), parameters).at("loss"))[0];
 }
 
-// Of those elements on which the loss depends most.
+// Checks the elements with the largest gradients.
 TEST(AbsoluteGradients, AreThoseOfDifferencesBatchByBatch) {
   const EncodedSet set = tiny_texts(32);
   const ExampleSource texts = text_examples(set);

@@ -21,12 +21,12 @@ using testing::tiny_texts;
 std::vector<float> logits_of(const EncodedSet& data, std::int64_t batch_size, int threads = 1) {
   const Model model = tiny_model();
   ThreadPool pool(threads);
-  Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
+  Predictor predictor(unquantized_graph(model), model.parameters, {builtin(), pool});
   return predictor.rows(text_examples(data), batch_size);
 }
 
-// Masked tokens add exactly nothing to a softmax, so padding and company change the order of sums
-// alone: some ulps of logits of size 1 after 14 products.
+// Masked tokens add exactly zero to a softmax. So padding and other texts only change the order of sums: some ulps of
+// logits of size 1 after 14 products.
 TEST(Predictor, LogitsDoNotDependOnTheBatch) {
   const EncodedSet data = tiny_texts(33);
   const std::vector<float> alone = logits_of(data, 1);
@@ -37,7 +37,7 @@ TEST(Predictor, LogitsDoNotDependOnTheBatch) {
   }
 }
 
-// Beyond 384 tokens too, where products would be cut by the length of the longest text of a batch.
+// Also beyond 384 tokens, where products could be split by the longest text of a batch.
 TEST(Predictor, GivesALongTextTheSameBitsHoweverFarItIsPadded) {
   EncoderConfig config = testing::tiny_config();
   config.max_position_embeddings = 1000;
@@ -49,7 +49,7 @@ TEST(Predictor, GivesALongTextTheSameBitsHoweverFarItIsPadded) {
       together.ids[text][i] = 4 + static_cast<std::int32_t>((7 * i + text) % 36);
   }
   ThreadPool pool(2);
-  Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
+  Predictor predictor(unquantized_graph(model), model.parameters, {builtin(), pool});
   const std::vector<float> alone = predictor.rows(text_examples(together), 1);
   EXPECT_EQ(predictor.rows(text_examples(together), 2), alone);
 }
@@ -59,13 +59,13 @@ TEST(Predictor, GivesTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(logits_of(data, 8, 1), logits_of(data, 8, 3));
 }
 
-// The last layer computes the one row of each text that is read.
+// The last layer only computes the row of each text that is read.
 TEST(Predictor, GivesTheSameBitsAsTheWholeGraph) {
   const EncodedSet data = tiny_texts(20);
   const Model model = tiny_model();
   ThreadPool pool(2);
   for (const bool quantized : {false, true}) {
-    Graph graph = plain_graph(model);
+    Graph graph = unquantized_graph(model);
     if (quantized) quantize(graph, testing::plan_of(graph, "mxint(bits=8)"));
     const PassWatch whole{.skipped = {"hoist_slices"}};
     Predictor by_slices(graph, model.parameters, {builtin(), pool}),
@@ -76,18 +76,18 @@ TEST(Predictor, GivesTheSameBitsAsTheWholeGraph) {
   }
 }
 
-// Attention as one operation rounds elsewhere: some ulps of logits of size 1.
+// Fused attention rounds differently: some ulps of logits of size 1.
 TEST(Predictor, GivesTheLogitsOfTheStepsOfAttention) {
   const EncodedSet data = tiny_texts(20);
   const Model model = tiny_model();
   ThreadPool pool(2);
   std::vector<std::string> changed;
   const PassWatch by_steps{.skipped = {"fuse_attention"}},
-      fused{.skipped = {}, .look = [&](const PassRun&run, const Graph&) {
+      fused{.skipped = {}, .on_pass = [&](const PassRun&run, const Graph&) {
               if (run.changed) changed.push_back(run.pass);
             }};
   const auto logits = [&](const PassWatch& watch) {
-    Predictor predictor(plain_graph(model), model.parameters,
+    Predictor predictor(unquantized_graph(model), model.parameters,
                         {.library = builtin(), .pool = pool, .watch = &watch});
     return predictor.rows(text_examples(data), 8);
   };
@@ -101,8 +101,8 @@ TEST(Predictor, GivesTheSameBitsAsLinearsAndWhatFollowsThem) {
   const Model model = tiny_model();
   ThreadPool pool(2);
   const PassWatch apart{.skipped = {"fuse_linear"}};
-  Predictor fused(plain_graph(model), model.parameters, {builtin(), pool}),
-      by_steps(plain_graph(model), model.parameters,
+  Predictor fused(unquantized_graph(model), model.parameters, {builtin(), pool}),
+      by_steps(unquantized_graph(model), model.parameters,
                {.library = builtin(), .pool = pool, .watch = &apart});
   EXPECT_NE(to_string(fused.graph()), to_string(by_steps.graph()));
   EXPECT_EQ(fused.rows(text_examples(data), 8), by_steps.rows(text_examples(data), 8));
@@ -130,7 +130,7 @@ TEST(Predictor, TellsHowFarItIs) {
   EXPECT_TRUE(predictor.rows({}, 3).empty());
 }
 
-// A format of a test's own that rounds nothing and counts how often it is asked to.
+// A test format that rounds nothing and counts its calls.
 std::int64_t quantize_calls = 0;
 
 FormatDef counting_format() {
@@ -155,7 +155,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
   Library library = builtin();
   library.formats.emplace("counting", counting_format());
   const Model model = tiny_model();
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   quantize(graph,
            uniform_plan(graph, LayerFormats::reads(parse_format("counting", library.formats))));
   ThreadPool pool(1);
@@ -170,7 +170,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
 
 TEST(Predictor, LeavesTheParametersItWasGivenAlone) {
   const Model model = tiny_model();
-  Graph graph = plain_graph(model);
+  Graph graph = unquantized_graph(model);
   quantize(graph, testing::plan_of(graph, "integer(width=4,frac=2)"));
   const std::size_t count = model.parameters.tensors().size();
   ThreadPool pool(1);

@@ -26,14 +26,14 @@ namespace {
 
 using testing::builtin;
 
-// A graph as it is trained, before its gradients are taken.
+// Prepares a graph for training, before gradients are added.
 Graph prepared(Graph graph, bool hoists) {
   if (hoists) hoist_slices_before_gradients(graph);
   fuse_attention(graph);
   return graph;
 }
 
-// Loss and logits, and the gradients of all trainable parameters by their names.
+// Returns loss, logits, and the gradients of all trainable parameters by name.
 NamedTensors run_with_gradients(Graph graph, NamedTensors inputs, ParameterStore parameters) {
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter))
@@ -47,8 +47,8 @@ NamedTensors run_with_gradients(Graph graph, NamedTensors inputs, ParameterStore
   return Interpreter(graph, builtin(), pool).run(inputs, parameters);
 }
 
-// Texts of 3 to 22 tokens, the same to both; what it says must be the same, and gradients the same sums. So it is with a rest behind
-// the last text.
+// Checks texts of 3 to 22 tokens with and without padding. Outputs must be equal, and gradients the same sums. This
+// also holds if the last text is followed by unused tokens.
 void expect_same_without_padding(const Graph& padded, const ParameterStore& parameters,
                                  std::int64_t token_step) {
   SCOPED_TRACE(token_step);
@@ -69,16 +69,16 @@ void expect_same_without_padding(const Graph& padded, const ParameterStore& para
     const std::vector<float> a = testing::elements_of(tensor),
                              b = testing::elements_of(got.at(name));
     if (name[0] != 'd') {
-      EXPECT_EQ(a, b) << name;  // bits
+      EXPECT_EQ(a, b) << name;  // bit for bit
       continue;
     }
-    // Sums of up to 200 tokens in another order: each term of the backward pass has come by some dozens of these.
+    // Sums of up to 200 tokens in another order. Each term of the backward pass depends on some dozens of these.
     double square = 0, error = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       square += double{a[i]} * a[i];
       error += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
     }
-    // Key biases shift all scores of a query alike: their gradients are zero but for rounding.
+    // Key biases shift all scores of a query equally, so their gradients are zero except for rounding.
     EXPECT_LE(std::sqrt(error), 200 * 0x1p-24 * std::max(std::sqrt(square), 0.1)) << name;
   }
 }
@@ -90,7 +90,7 @@ void expect_same_without_padding(const Graph& padded, const ParameterStore& para
 
 EncoderConfig config_for(const Architecture& architecture) {
   EncoderConfig config = testing::tiny_config();
-  config.embedding_size = 16;  // ELECTRA's alone
+  config.embedding_size = 16;  // used by ELECTRA only
   if (architecture.model_type() == roberta().model_type()) config.pad_token_id = 0;
   return config;
 }
@@ -116,7 +116,7 @@ TEST(RemovePadding, KeepsQuantizersOfRowsAndElements) {
   }
 }
 
-// Adapters whose input is dropped: what is fused for them draws by places, too.
+// Adapters with dropout on their input. The operations fused for them also draw by place.
 TEST(RemovePadding, TrainsAdaptersToTheSameMasks) {
   Model model = testing::tiny_model();
   insert_lora(model.graph, model.parameters, {.rank = 2, .dropout = 0.3});
@@ -139,11 +139,11 @@ std::string refusal_of(Graph graph) {
 
 TEST(RemovePadding, LeavesWhatLooksAtPaddingAsItIs) {
   const Model model = testing::tiny_model();
-  // The steps of an attention look at all tokens of a text.
+  // Unfused attention operations read all tokens of a text.
   EXPECT_NE(refusal_of(model.graph).find("(transpose): its result is not one for each token"),
             std::string::npos)
       << refusal_of(model.graph);
-  // Rounded by the largest value of the whole tensor.
+  // The scale depends on the largest value of the whole tensor.
   Model quantized = testing::tiny_model();
   testing::put_quantizers(quantized, "int(bits=8,scale=dynamic)");
   EXPECT_NE(refusal_of(prepared(quantized.graph, true)).find("(quantize): it may mix tokens"),
@@ -153,7 +153,7 @@ TEST(RemovePadding, LeavesWhatLooksAtPaddingAsItIs) {
             "there is no padding");
 }
 
-// What tokens have in common with the padded batch: ids, positions from the first on, places in the longest text.
+// Tokens keep their ids, their positions, and their places in the padded batch.
 TEST(RemovePadding, PutsTextsOneBehindTheOther) {
   const NamedTensors batch = {
       {"input_ids", Tensor::of<std::int64_t>({2, 3}, {2, 7, 3, 2, 3, 0})},
@@ -174,13 +174,13 @@ TEST(RemovePadding, PutsTextsOneBehindTheOther) {
   EXPECT_EQ(numbers("text_lengths"), (Numbers{3, 2}));
   EXPECT_EQ(numbers("labels"), (Numbers{1, 0}));
   EXPECT_FALSE(run.contains("attention_mask"));
-  // Of a rest that belongs to no text.
+  // With unused tokens at the end.
   const NamedTensors more = without_padding(batch, {.first_position = 0, .token_step = 4});
   EXPECT_EQ(more.at("input_ids").sizes(), (Sizes{1, 8}));
   EXPECT_EQ(testing::elements_of<std::int64_t>(more.at("input_ids")),
             (Numbers{2, 7, 3, 2, 3, 0, 0, 0}));
   EXPECT_EQ(testing::elements_of<std::int64_t>(more.at("text_lengths")), (Numbers{3, 2}));
-  // RoBERTa's count from behind padding on.
+  // RoBERTa's positions start after padding.
   const NamedTensors roberta = without_padding(batch, {.position_padding = 1});
   EXPECT_EQ(testing::elements_of<std::int64_t>(roberta.at("positions")), (Numbers{2, 3, 4, 2, 3}));
 }

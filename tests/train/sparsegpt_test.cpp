@@ -14,7 +14,7 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// Σ x xᵀ of inputs that depend on each other.
+/// Returns Σ x xᵀ of correlated inputs.
 Matrix second_moments(std::size_t columns, std::size_t tokens = 60) {
   RandomSequence random(3, stream_of("sparsegpt inputs"));
   Matrix mix(8, std::vector<double>(columns)), sums(columns, std::vector<double>(columns));
@@ -45,11 +45,11 @@ InverseFactor factor_of(const Matrix& h, int threads = 1) {
   std::vector<double> values;
   for (std::size_t i = 0; i < h.size(); ++i)
     for (std::size_t j = 0; j < h.size(); ++j)
-      values.push_back(j < i ? std::nan("") : h[i][j]);  // below the diagonal nobody looks
+      values.push_back(j < i ? std::nan("") : h[i][j]);  // values below the diagonal are not read
   return inverse_factor(std::move(values), std::ssize(h), pool);
 }
 
-/// x of A x = b, by Gauss and Jordan; A is positive definite.
+/// Returns x of A x = b by Gauss-Jordan elimination. A is positive definite.
 std::vector<double> solution(Matrix a, std::vector<double> b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t r = 0; r < a.size(); ++r) {
@@ -62,7 +62,8 @@ std::vector<double> solution(Matrix a, std::vector<double> b) {
   return b;
 }
 
-/// The weights of a row when columns [first, first + count) are 0, those behind are the best for that, and those before stay.
+/// Returns the weights of a row with columns [first, first + count) set to 0. Later columns minimize the error; earlier
+/// ones stay.
 std::vector<double> least_squares(const Matrix& h, const std::vector<float>& row, std::size_t first,
                                   std::size_t count) {
   const std::size_t begin = first + count;
@@ -79,7 +80,7 @@ std::vector<double> least_squares(const Matrix& h, const std::vector<float>& row
   return best;
 }
 
-/// The squared error of the outputs of a layer, Σ (w - v)ᵀ H (w - v).
+/// Returns the squared error of a layer's outputs, Σ (w - v)ᵀ H (w - v).
 double output_error(const Matrix& h, const std::vector<float>& w, const std::vector<float>& v) {
   double sum = 0;
   for (std::size_t begin = 0; begin < w.size(); begin += h.size())
@@ -97,7 +98,7 @@ std::vector<float> normal_weights(std::size_t count) {
   return w;
 }
 
-/// Weights of which these columns are sure to go first.
+/// Returns weights whose given columns are certain to be removed first.
 std::vector<float> row_with_small(std::size_t columns, std::size_t first, std::size_t count) {
   RandomSequence random(5, stream_of("sparsegpt row"));
   std::vector<float> row(columns);
@@ -127,7 +128,7 @@ TEST(SparseGpt, FactorsTheInverse) {
   const auto u = [&](std::size_t i, std::size_t j) { return factor.values[i * h.size() + j]; };
   for (std::size_t i = 0; i < h.size(); ++i)
     for (std::size_t j = 0; j < h.size(); ++j) {
-      double sum = 0;  // of (Uᵀ U) (H + d I)
+      double sum = 0;  // element of (Uᵀ U) (H + d I)
       for (std::size_t k = 0; k < h.size(); ++k)
         for (std::size_t l = 0; l < h.size(); ++l) sum += u(l, i) * u(l, k) * with[k][j];
       EXPECT_NEAR(sum, i == j, 1e-9);
@@ -152,7 +153,7 @@ TEST(SparseGpt, MakesUpForARemovedColumnAsLeastSquaresDo) {
   }
 }
 
-// So what is kept is the best that there is for this mask.
+// So the remaining weights are optimal for this mask.
 TEST(SparseGpt, MakesUpForTheFirstColumnsTogetherAsLeastSquaresDo) {
   const Matrix h = second_moments(8);
   const std::vector<float> row = row_with_small(8, 0, 3);
@@ -203,7 +204,7 @@ TEST(SparseGpt, RemovesTheShareOfAllColumnsTogether) {
     EXPECT_EQ(std::ranges::count(pruned({.sparsity = sparsity}, w, factor).kept, 0),
               std::llround(sparsity * 1500))
         << sparsity;
-  // A block of 128 columns or less has whole ones alone, but at the edges.
+  // A group of at most 128 columns contains only whole blocks, except at the edges.
   const Pruned odd = pruned({.sparsity = 0.5, .structure = parse_structure("2x7")}, w, factor);
   for (std::size_t i = 0; i < w.size(); ++i) {
     const std::size_t row = i / 300, column = i % 300;

@@ -7,7 +7,7 @@
 namespace hone::testing {
 namespace {
 
-// Zhu and Gupta, equation 1, by hand.
+// Zhu and Gupta, equation 1, computed by hand.
 TEST(SparsitySchedule, RisesAsACubeAndStays) {
   const SparsitySchedule schedule = cubic_schedule(0.5, 8);
   EXPECT_EQ(schedule.end, 4);
@@ -46,8 +46,8 @@ TEST(SparsitySchedule, PrunesAtFiftyStepsAtMost) {
 TEST(SparsitySchedule, LeavesAStepToTrainWhatWasPrunedLast) {
   EXPECT_EQ(cubic_schedule(1, 2).end, 1);
   EXPECT_EQ(message_of([] { cubic_schedule(0.5, 1); }),
-            "`schedule` cubic lets sparsity rise while the model is trained, and one step is no "
-            "training to do that in; give more steps, or prune in one shot");
+            "`schedule` cubic raises sparsity during training, which needs at least two "
+            "steps, got one step; give more steps, or prune in one shot");
   EXPECT_EQ(message_of([] { cubic_schedule(0, 10); }),
             "`ramp`: expected a share of the training above 0 and up to 1, got 0");
 }

@@ -11,7 +11,7 @@
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"
 
-// Short runs of Hugging Face's Trainer with what people set in it: see tests/README.md, "a training run".
+// Short runs of Hugging Face's Trainer with common settings; see tests/README.md, "a training run".
 namespace hone {
 namespace {
 
@@ -21,7 +21,7 @@ const fs::path kRunsFolder = test_data() / "train" / "golden";
 
 Json golden_runs() { return read_json(kRunsFolder / "trainer_runs.json"); }
 
-// Texts of the stored batches, the first `count`, cut off where the mask ends.
+// Returns the first `count` texts of the stored batches, without padding.
 EncodedSet first_texts(const TensorMap& batches, const std::string& prefix, std::int64_t count) {
   const auto ids = batches.at(prefix + "input_ids").contiguous_copy();
   const auto mask = batches.at(prefix + "attention_mask").contiguous_copy();
@@ -51,7 +51,7 @@ TrainingOptions options_of_run(const Json& all, const Json& run) {
   return options;
 }
 
-// The Trainer's runs are of float64, its sums of losses of float32; ours of float32 stay as near as those of `curve_test`.
+// The Trainer runs in float64 and sums losses in float32. Our float32 runs must be as close as in `curve_test`.
 void expect_run(const std::string& name,
                 const std::function<void(Model&, TrainingOptions&, ExampleSource&)>& set_up = {}) {
   const Json all = golden_runs();
@@ -79,7 +79,7 @@ void expect_run(const std::string& name,
     for (const float value : testing::floats_of(tensor))
       squares += static_cast<double>(value) * value;
   EXPECT_NEAR(std::sqrt(squares), run["parameter_norm"].get<double>(), 2e-5);
-  Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
+  Predictor predictor(unquantized_graph(model), model.parameters, {builtin(), pool});
   const std::vector<float> logits = predictor.rows(text_examples(last), 8);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], run["final_logits"][i / 2][i % 2].get<double>(), 2e-5) << i;
@@ -94,7 +94,7 @@ TEST(TrainerRuns, LearnFromAParent) {
     for (const Json& row : all["parent_logits"])
       for (const Json& value : row) logits.push_back(value);
     options.distillation = {.temperature = 3, .alpha = 0.3};
-    examples = with_column(examples, kParentLogits,
+    examples = with_column(examples, kTeacherLogits,
                            Tensor::of<float>({std::ssize(logits) / 2, 2}, logits));
   });
 }

@@ -31,7 +31,7 @@ TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const 
   return train(graph, parameters, text_examples(data), options, {builtin(), pool}, callbacks);
 }
 
-// A tiny model after training on `texts` texts.
+// Returns the parameters of a tiny model after training on `texts` texts.
 ParameterStore trained(const TrainingOptions& options, std::int64_t texts = 24, int threads = 1) {
   Model model = tiny_model();
   train_tiny(loss_graph(model), model.parameters, tiny_texts(texts), options, {}, threads);
@@ -55,7 +55,7 @@ TEST(WarmupSteps, AreAShareRoundedUpUnlessTheyAreGiven) {
   EXPECT_EQ(warmup_steps({}, 30), 0);
 }
 
-// The loss that is logged is sum of w l / sum of w over the batch.
+// The logged loss is sum of w l / sum of w over the batch.
 TEST(Trainer, WeighsClassesInTheLoss) {
   Model model = tiny_model();
   const EncodedSet data = tiny_texts(8);
@@ -69,7 +69,8 @@ TEST(Trainer, WeighsClassesInTheLoss) {
                {.on_step = [&](const StepRecord& record) { loss = record.loss; }});
     return loss;
   };
-  // With weight on one class alone the loss is the mean over its texts, so that any other weighing follows.
+  // If only one class has weight, the loss is the mean over its texts. The expected loss for any other weights follows
+  // from these.
   const double negative = loss_with({1, 1e-20f}), positive = loss_with({1e-20f, 1});
   const double texts = 8, ones = static_cast<double>(std::ranges::count(data.labels, 1));
   ASSERT_TRUE(ones > 0 && ones < texts);
@@ -84,7 +85,7 @@ TEST(Trainer, DependsOnTheSeed) {
   const ParameterStore first = trained(options);
   options.seed = 43;
   EXPECT_FALSE(changed_parameters(first, trained(options)).empty());
-  // Without shuffling the seed still decides on the dropout.
+  // Without shuffling the seed still determines dropout.
   options.shuffle = false;
   const ParameterStore in_order = trained(options);
   options.seed = 44;
@@ -158,8 +159,8 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
       "'cosin'; did you mean 'cosine'?",
       {.lr_scheduler_type = "cosin"});
   refuse(
-      "`lr_scheduler_type` constant has no warm-up; leave `warmup_steps` and `warmup_ratio` out, "
-      "or take constant_with_warmup",
+      "`lr_scheduler_type` constant has no warm-up; omit `warmup_steps` and "
+      "`warmup_ratio`, or use constant_with_warmup",
       {.lr_scheduler_type = "constant", .warmup_steps = 2});
   refuse("`label_smoothing_factor` must be within [0, 1), got 1", {.label_smoothing_factor = 1});
 }
@@ -173,7 +174,8 @@ TEST(Trainer, SaysWhereTrainingDiverged) {
   } catch (const Diverged& diverged) {
     const std::string message = diverged.what();
     EXPECT_TRUE(message.starts_with("training diverged at step 2: loss ")) << message;
-    EXPECT_EQ(diverged.useless_step(), 1);  // the loss of step 2 is that of the weights before it
+    EXPECT_EQ(diverged.unusable_step(),
+              1);  // the loss of step 2 belongs to the weights after step 1
   }
 }
 
@@ -184,14 +186,14 @@ TEST(Trainer, CountsStepsByEpochsOrAsTold) {
   EXPECT_EQ(total_steps({.epochs = 2, .max_steps = 5}, 24), 5);
 }
 
-// A run as it stood at a checkpoint.
+// The state of a run at a checkpoint.
 struct Saved {
   TrainingState state;
   ParameterStore parameters;
 };
 
 TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
-  // 13 texts in batches of 4: the epochs end within the run; moments, dropout and order all matter.
+  // 13 texts in batches of 4: epochs end within the run. Moments, dropout and order all matter.
   const TrainingOptions options{.optimizer = {.learning_rate = 1e-3},
                                 .epochs = 2,
                                 .batch_size = 4,
@@ -246,7 +248,7 @@ TEST(Trainer, StopsAfterTheStepAndSavesIt) {
   EXPECT_EQ(saved_step, 3);
 }
 
-// A kill between the checkpoint of a step and its evaluation loses neither.
+// A kill between checkpoint and evaluation of a step loses neither.
 TEST(Trainer, MakesUpForAnEvaluationThatWasDue) {
   const TrainingOptions options{.max_steps = 4, .batch_size = 8, .eval_steps = 2};
   std::vector<Saved> saved;
@@ -286,7 +288,8 @@ TEST(Trainer, EndsWhereAnEvaluationSaysSo) {
   EXPECT_EQ(result.steps, 4);
 }
 
-// Two texts of 3 and 5 tokens in one batch: where formats look at all of it 10 tokens are computed, 2 of them padding; else the 8.
+// Two texts of 3 and 5 tokens in one batch. If formats read the whole tensor, 10 tokens are computed, 2 of them
+// padding; otherwise 8.
 TEST(Trainer, CountsThePaddingThatItComputes) {
   EncodedSet data;
   data.ids = {{2, 4, 3}, {2, 4, 5, 6, 3}};
@@ -334,7 +337,7 @@ TEST(Trainer, LogsEveryFewStepsAndAtTheEnd) {
   const Events events = events_of({.epochs = 1.75, .batch_size = 2, .logging_steps = 3}, 7);
   EXPECT_EQ(steps_of(events.logs), (std::vector<std::int64_t>{3, 6, 7}));
   const auto loss = [&](std::size_t i) { return events.steps[i].loss; };
-  // Means of what came since the last one; the other figures are the last step's.
+  // The loss is the mean since the last log. Other values are those of the last step.
   EXPECT_DOUBLE_EQ(events.logs[0].loss, (loss(0) + loss(1) + loss(2)) / 3);
   EXPECT_DOUBLE_EQ(events.logs[1].loss, (loss(3) + loss(4) + loss(5)) / 3);
   EXPECT_DOUBLE_EQ(events.logs[2].loss, loss(6));
@@ -376,8 +379,8 @@ TEST(Trainer, ReportsMeansAndCounts) {
   EXPECT_GT(result.seconds, 0);
 }
 
-// The first step sees the same gradients with and without decay, so what differs is the decay:
-// lr * weight_decay * weight, within the rounding of numbers of the weight's size.
+// The first step has the same gradients with and without decay. So the difference is the decay, lr * weight_decay *
+// weight, within the rounding of numbers of that size.
 TEST(Trainer, DecaysWeightsButNoBiasesAndLayerNorms) {
   TrainingOptions options{.optimizer = {.learning_rate = 1e-2}, .max_steps = 1};
   const ParameterStore plain = trained(options);
@@ -396,7 +399,7 @@ TEST(Trainer, DecaysWeightsButNoBiasesAndLayerNorms) {
 }
 
 TEST(Trainer, ClipsTheGradientOfAllParametersTogether) {
-  // Adam's first step is lr g / (|g| + eps): clipping shows only where it makes g as small as eps.
+  // Adam's first step is lr g / (|g| + eps). Clipping only shows if it makes g as small as eps.
   TrainingOptions options{.optimizer = {.learning_rate = 1e-3, .max_grad_norm = 1e-12},
                           .max_steps = 1};
   const auto moved = [&] {
@@ -419,7 +422,7 @@ TEST(Trainer, TrainsQuantizedModelsStraightThrough) {
   const ParameterStore before = model.parameters;
   train_tiny(graph, model.parameters, tiny_texts(16),
              {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2});
-  // Weights keep their full precision between the rounded passes.
+  // Weights keep their full precision between the quantized passes.
   const std::vector<std::string> changed = changed_parameters(before, model.parameters);
   EXPECT_NE(std::find(changed.begin(), changed.end(), "bert.encoder.layer.0.output.dense.weight"),
             changed.end());
@@ -429,9 +432,9 @@ TEST(Trainer, TrainsQuantizedModelsStraightThrough) {
   EXPECT_TRUE(between);
 }
 
-// One step of eight texts and one of four times two are the same sums in another order: of gradients of some 1e-2, in
-// float32, so that with an epsilon of 1e-3 beside them AdamW moves a weight by at most 1e-3 times their relative rounding.
-// Without dropout, which is drawn by batch.
+// One step of eight texts and one step of four batches of two compute the same sums in another order. Gradients are
+// about 1e-2, in float32. With an epsilon of 1e-3 AdamW moves a weight by at most 1e-3 times their relative rounding.
+// There is no dropout, because it depends on the batch.
 TEST(Trainer, SumsBatchesToOneStep) {
   const EncodedSet data = tiny_texts(24);
   const auto run = [&](std::int64_t batch, std::int64_t together,
@@ -468,7 +471,7 @@ TEST(Trainer, SumsBatchesToOneStep) {
 }
 
 TEST(Trainer, EndsAnEpochWithTheBatchesThatAreLeft) {
-  // 13 texts in batches of 2: 7 batches, 3 steps an epoch.
+  // 13 texts in batches of 2: 7 batches, 3 steps per epoch.
   const TrainingOptions options{.epochs = 2, .batch_size = 2, .gradient_accumulation_steps = 3};
   EXPECT_EQ(total_steps(options, 13), 6);
   const Events events = events_of(options, 13);
@@ -524,7 +527,7 @@ TEST(Trainer, ReadsTheRowsThatItSays) {
     Model model = tiny_model();
     ThreadPool pool(1);
     train(loss_graph(model), model.parameters, watched, options, {builtin(), pool});
-    EXPECT_EQ(rows_of_run(options, texts), std::vector<std::int64_t>(read.begin(), read.end()));
+    EXPECT_EQ(rows_read_by(options, texts), std::vector<std::int64_t>(read.begin(), read.end()));
     EXPECT_EQ(std::ssize(read), std::min<std::int64_t>(20, 6 * steps));
   }
 }

@@ -16,7 +16,7 @@ namespace {
 
 using testing::elements_of;
 
-// loss = the cross-entropy of one linear over two classes; `unused` is trainable but out of reach.
+// loss = the cross-entropy of one linear over two classes. `unused` is trainable but does not affect the loss.
 Graph small_graph(bool weight_trainable = true) {
   Graph graph(testing::references().ops);
   const Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 2}});
@@ -45,8 +45,8 @@ NamedTensors small_inputs(float learning_rate) {
           {"step", Tensor::scalar<std::int64_t>(1)}};
 }
 
-// Of rows that no batch has the gradient is 0 either way. Both sum in the order of the tokens, so parameters agree to the bits
-// where no norm is taken of them.
+// Rows that are missing from the batch have a zero gradient either way. Both variants sum in the order of the tokens,
+// so parameters are bit-identical unless a norm is computed.
 TEST(TrainingGraph, TakesGradientsOfLargeTablesByRow) {
   const std::string text = R"(%ids = input : i64[B]
 %labels = input : i64[B]
@@ -96,8 +96,8 @@ TEST(TrainingGraph, UpdatesTrainableParametersInPlace) {
   ThreadPool pool(1);
   Interpreter interpreter(graph, testing::references(), pool);
   const NamedTensors outputs = interpreter.run(small_inputs(0.5f), parameters);
-  // Logits 11 and 25: softmax gives class 1 all but e^-14, so d loss / d logits = (-1, 1), and the
-  // gradient of the weight is ±x, of norm sqrt(2 * 25). Adam's first step moves by the learning rate.
+  // Logits 11 and 25: softmax gives class 1 all but e^-14, so d loss / d logits = (-1, 1), and the gradient of the
+  // weight is ±x with norm sqrt(2 * 25). Adam's first step equals the learning rate.
   EXPECT_NEAR(elements_of(outputs.at("loss"))[0], 14, 1e-5);
   EXPECT_NEAR(elements_of(outputs.at("grad_norm"))[0], 7.0710678, 1e-5);
   const std::vector<float> weight = elements_of(parameters.at("head.weight"));
@@ -109,7 +109,7 @@ TEST(TrainingGraph, UpdatesTrainableParametersInPlace) {
   EXPECT_NEAR(elements_of(parameters.at("adamw.v.head.weight"))[0], 0.009, 1e-7);
 }
 
-// Where no gradient reads a linear without what is added to it.
+// If no gradient reads the linear's output before the addition.
 TEST(TrainingGraph, ComputesLinearsTogetherWithWhatIsAddedToThem) {
   Graph graph = testing::parse(R"(%x = input : f32[B, 2]
 %labels = input : i64[B]
@@ -128,7 +128,7 @@ output loss = %loss
       << to_string(graph);
 }
 
-// Attention, forward and backward, holds nothing that grows with the square of the length of texts.
+// Attention stores nothing that grows with the square of the text length, forward or backward.
 TEST(TrainingGraph, HoldsNoScoresOfAllTokensByAllTokens) {
   const Model model = testing::tiny_model();
   Graph graph = model.graph;
@@ -178,7 +178,7 @@ TEST(TrainingGraph, SumsGradientsOfBatchesAndUpdatesByThem) {
   ParameterStore parameters = small_parameters();
   for (const Graph* graph : {static_cast<const Graph*>(&batch), &update})
     add_optimizer_state(*graph, parameters);
-  // What a step before has left does not count.
+  // Old sums of an earlier step are overwritten.
   parameters.set("adamw.sum.head.weight", Tensor::of<float>({2, 2}, {9, 9, 9, 9}));
   ThreadPool pool(1);
   Interpreter sums(batch, testing::references(), pool),
@@ -198,7 +198,7 @@ TEST(TrainingGraph, SumsGradientsOfBatchesAndUpdatesByThem) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
 }
 
-// d loss / d (W ⊙ M) of `small_graph`, by hand: softmax less the label, times x.
+// Returns d loss / d (W ⊙ M) of `small_graph`, by hand: (softmax - label) times x.
 std::vector<double> masked_gradient(const std::vector<float>& w, const std::vector<int>& kept) {
   const double first = 3.0 * kept[0] * w[0] + 4.0 * kept[1] * w[1],
                second = 3.0 * kept[2] * w[2] + 4.0 * kept[3] * w[3];
@@ -215,7 +215,7 @@ Graph masked_graph(ParameterStore& parameters) {
 }
 
 AdamWOptions scoring() {
-  AdamWOptions options{.max_grad_norm = 0.01};  // scores do not see that gradients are clipped
+  AdamWOptions options{.max_grad_norm = 0.01};  // clipping does not affect scores
   options.scored.insert("head.weight");
   return options;
 }
@@ -287,14 +287,14 @@ TEST(TrainingGraph, ScoresSummedGradientsAsThoseOfOneBatch) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(by_parts[i], trained[i], 1e-5);
 }
 
-// The loss of `small_graph` with weights W ⊙ M, where M may be any numbers.
+// Returns the loss of `small_graph` with weights W ⊙ M, for any real M.
 double loss_of(const std::vector<double>& w, const std::vector<double>& m) {
   const double first = 3 * m[0] * w[0] + 4 * m[1] * w[1],
                second = 3 * m[2] * w[2] + 4 * m[3] * w[3];
   return std::log1p(std::exp(second - first));
 }
 
-// (f(x + h) - f(x - h)) / 2h in each direction.
+// Returns (f(x + h) - f(x - h)) / 2h in each direction.
 template <class Function>
 std::vector<double> differences(const std::vector<double>& x, Function f) {
   constexpr double h = 1e-5;
@@ -308,14 +308,14 @@ std::vector<double> differences(const std::vector<double>& x, Function f) {
   return all;
 }
 
-// Scores see the mask as numbers that may change, weights as one that does not.
+// Scores are gradients with respect to the mask. For weights the mask is constant.
 TEST(TrainingGraph, HasTheGradientsOfScoresAndMaskedWeights) {
   const std::vector<double> w = {0.1, 0.2, 0.3, -0.1}, m(kFewKept.begin(), kFewKept.end());
   ParameterStore parameters = small_parameters();
   parameters.set("head.weight", Tensor::of<float>({2, 2}, {0.1f, 0.2f, 0.3f, -0.1f}));
   Graph graph = masked_graph(parameters);
   AdamWOptions options = scoring();
-  options.rate_factors = {{"head.weight", 0.25}};  // scores do not see this either
+  options.rate_factors = {{"head.weight", 0.25}};  // does not affect scores
   add_training_step(graph, options);
   add_optimizer_state(graph, parameters);
   ThreadPool pool(1);
@@ -339,7 +339,7 @@ TEST(TrainingGraph, HasTheGradientsOfScoresAndMaskedWeights) {
   EXPECT_EQ(momentum[1], 0);
 }
 
-// Adam's first step moves by the learning rate.
+// Adam's first step equals the learning rate.
 TEST(TrainingGraph, ScalesTheLearningRateOfAParameter) {
   Graph graph = small_graph();
   add_training_step(graph, {.max_grad_norm = 0, .rate_factors = {{"head.weight", 0.5}}});

@@ -15,8 +15,8 @@
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
-// What transformations make of a model lives in its graph and its parameters alone: no code that saves, loads, trains or
-// predicts knows what was done.
+// A transformation changes only graph and parameters. Code that saves, loads, trains or predicts does not know about
+// it.
 namespace hone {
 namespace {
 
@@ -31,7 +31,7 @@ Tensor drawn(const Sizes& sizes, std::string_view stream) {
   return tensor;
 }
 
-// y = W x + b  becomes  W x + b + 2 B A x, with A and B of rank 3 to learn and W to stay (Hu et al., "LoRA", 2021).
+// Replaces y = W x + b by W x + b + 2 B A x, with trainable A and B of rank 3 and a frozen W (Hu et al., "LoRA", 2021).
 void add_low_rank_branch(Model& model, const std::string& layer) {
   Graph& graph = model.graph;
   Node& linear = *graph.find(layer);
@@ -54,7 +54,7 @@ void add_low_rank_branch(Model& model, const std::string& layer) {
   graph.set_input(*sum.node, 0, {&linear, 0});
 }
 
-// Every third weight of a linear is left out.
+// Masks every third weight of a linear.
 void add_mask(Model& model, const std::string& layer) {
   Graph& graph = model.graph;
   Node& linear = *graph.find(layer);
@@ -69,7 +69,7 @@ void add_mask(Model& model, const std::string& layer) {
   graph.set_input(linear, 1, graph.add("mul", {weight, kept}, {}, layer + ".masked", &linear));
 }
 
-// The second layer gives what it reads.
+// Makes the second layer return its input.
 void make_identity(Model& model) {
   const std::string name = "bert.encoder.layer.";
   model.graph.replace_uses({model.graph.find(name + "1.output.LayerNorm"), 0},
@@ -148,7 +148,7 @@ TEST(TransformedModel, IsTheSameBitForBitWhenItWasSaved) {
     EXPECT_EQ(read_file(again.path() / file), read_file(folder.path() / file)) << file;
 }
 
-// Other programs would fill the layers that they do not find at random.
+// Other programs would initialize the missing layers randomly.
 TEST(TransformedModel, HasNoWeightsWhereOtherProgramsLook) {
   const TemporaryFolder folder;
   save_model(transformed(), folder.path());

@@ -1,11 +1,11 @@
-"""Does transformers read a folder that hone has written, and does it predict the same?
+"""Checks that transformers reads a folder written by hone, and prints its predictions.
 
     python tools/compare/load_back.py FOLDER [--text TEXT …] [--texts FILE] [--max-length N]
 
-Prints one JSON object: `missing_keys` (in the model, not in the folder), `unexpected_keys` (the
-other way round), `mismatched_keys` (of another shape) and `predictions`, one per text, with
-`input_ids`, float32 `logits` and `label`, the name of the largest. Each text goes through the model
-alone, without padding. The exit status is 1 if any key is missing, unexpected or mismatched.
+Prints one JSON object: `missing_keys` (in the model, not in the folder), `unexpected_keys` (in the
+folder, not in the model), `mismatched_keys` (of another shape) and `predictions`, one per text, with
+`input_ids`, float32 `logits` and `label`, the name of the largest. Texts are predicted one by one,
+without padding. Exit code 1 if any key is missing, unexpected or mismatched.
 """
 
 import argparse

@@ -1,16 +1,16 @@
-"""Reading and tokenizing reviews, timed: `hone tokenize` and Hugging Face's datasets and fast tokenizer in turn.
+"""Times reading and tokenizing reviews with `hone tokenize` and with Hugging Face's datasets and fast tokenizer.
 
 Usage: python tools/compare/loading.py make FOLDER [--reviews 50000]
        python tools/compare/loading.py time FOLDER --hone build/bin/hone [--runs 5] [--threads 2]
 Needs: datasets 5.2, transformers 5.23, pyarrow 26
 
-`make` writes made-up reviews of IMDb's number and length to FOLDER, in four forms, and a tokenizer:
+`make` writes synthetic reviews to FOLDER, as many and as long as IMDb's, in four formats, and a tokenizer:
   parquet/  train and test, one file each, snappy          aclImdb/  one file per review
   csv/      train.csv, test.csv                            jsonl/    train.jsonl, test.jsonl
-  model/    config.json and a vocabulary of 30 522 pieces
-`time` prints one JSON line per form: seconds of every run, least and median. Each run is a fresh process without any
-cache of earlier results; the files themselves are in the memory of the machine after the first one. Hugging Face's side
-runs both ways of using several processors, `num_proc` processes and the tokenizer's own threads; the faster one counts.
+  model/    config.json and a vocabulary of 30,522 pieces
+`time` prints one JSON line per format: the seconds of every run, their minimum and median. Each run is a new process
+without cached results; the files are in the page cache after the first run. Hugging Face's libraries run with
+`num_proc` processes and with the tokenizer's own threads; the faster variant counts.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SYLLABLE_ENDS = "a e i o u ay ee oa an en in on er or al el is us ight est".spli
 
 
 def make_words(rng):
-    """Different words, the common ones short."""
+    """Returns distinct words; frequent ones are short."""
     words = dict.fromkeys("a I the of and to is in it that this was as with for but".split())
     while len(words) < WORDS:
         most = 1 + (len(words) > 300) + (len(words) > 6000) + (len(words) > 30000)
@@ -45,7 +45,7 @@ def make_words(rng):
 
 
 def make_vocabulary(words):
-    """Special tokens, characters, syllables that continue words, and then the most frequent words."""
+    """Returns special tokens, characters, syllables that continue words, and the most frequent words."""
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     characters = [chr(c) for c in range(33, 127) if not chr(c).isupper()] + list("éàü")
     tokens += characters + ["##" + c for c in characters]
@@ -60,7 +60,7 @@ def make_vocabulary(words):
 
 
 def make_review(rng, words, cumulative):
-    """Sentences with commas, capitals and IMDb's line breaks; log-normal in length."""
+    """Returns sentences with commas, capitals and IMDb's line breaks, with log-normal length."""
     count = max(10, int(rng.lognormvariate(5.16, 0.77)))
     text = []
     start = True
@@ -117,7 +117,7 @@ def make(folder, reviews):
 
 
 def peer(folder, form, threads, way, cache):
-    """What a user of datasets runs, in a process of its own; prints seconds and tokens."""
+    """Runs the code of a `datasets` user in a separate process; prints seconds and tokens."""
     import datasets
     import transformers
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Opens a storage of studies with Optuna, as `hone` does with its own code.
+"""Opens a storage of studies with Optuna, to compare with hone.
 
-  show STORAGE             all studies and trials as JSON, one study a line
+  show STORAGE             prints all studies and trials as JSON, one study per line
   run STORAGE STUDY N      runs N more trials of the study
-  bench STORAGE            what bench/storage_bench times, with Optuna's own storage: workers that create trials of
-                           three parameters that cost nothing, then as many from a queue
+  bench STORAGE            runs bench/storage_bench with Optuna's storage: workers create trials with three parameters
+                           and a trivial objective, then take as many from a queue
 
-STORAGE is an address as Optuna takes it: sqlite:///PATH, postgresql+psycopg2://…. Needs `pip install optuna`.
+STORAGE is an address in Optuna's format: sqlite:///PATH, postgresql+psycopg2://…. Needs `pip install optuna`.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def show(storage):
             try:
                 best = study.best_trial.number
             except ValueError:
-                pass  # no trial is complete, or none of them feasible
+                pass  # no trial is complete and feasible
         print(json.dumps({
             "study": name,
             "directions": [d.name for d in study.directions],
@@ -71,7 +71,7 @@ def work(storage, name, count, results):
     for _ in range(count):
         try:
             study.optimize(counted, n_trials=1)
-        except Exception as error:  # Optuna's workers raise where two of them took one trial
+        except Exception as error:  # Optuna's workers raise this if two take the same trial
             failed += 1
             last = error
     results.put((ran, failed, repr(last)[:200] if failed else ""))

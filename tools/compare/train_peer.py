@@ -1,12 +1,12 @@
-"""Trains a BERT classifier with PyTorch the way hone does by default, to compare the accuracies.
+"""Trains a BERT classifier with PyTorch and hone's default settings, to compare accuracies.
 
     python tools/compare/train_peer.py FOLDER --train TRAIN.csv --test TEST.csv [options]
 
-FOLDER is a Hugging Face folder with config.json and a tokenizer; its weights are the start, unless
---fresh draws new ones. The CSV files have a header and the columns `text` and `label`.
-AdamW, learning rate falling linearly to 0 without warm-up, clipping of the gradient norm, batches
-padded to their longest text. With --no-shuffle --dropout 0 nothing is left to chance, and --curve
-can be laid beside hone's loss of each step.
+FOLDER is a Hugging Face folder with config.json and a tokenizer. Training starts from its weights, or
+from random ones with --fresh. The CSV files have a header and the columns `text` and `label`.
+Uses AdamW, linear decay of the learning rate to 0 without warm-up, clipping of the gradient norm, and
+batches padded to their longest text. With --no-shuffle --dropout 0 training is deterministic, and
+--curve can be compared with hone's loss of each step.
 
 Prints one JSON object per seed (accuracy and mean loss on the test file after each epoch, seconds),
 then one with the mean and the spread over seeds.
@@ -49,14 +49,14 @@ def parse_options():
 
 
 def read_csv(path, options):
-    """(texts, labels as written), in the order of the file."""
+    """Returns (texts, labels as written), in the order of the file."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [row[options.text_column] for row in rows], [row[options.label_column] for row in rows]
 
 
 def label_numbers(labels):
-    """{label as written: class}. Integers 0 … k-1 stay, others are numbered in sorted order."""
+    """Returns {label as written: class}. Integers 0 … k-1 stay, others are numbered in sorted order."""
     distinct = sorted(set(labels))
     integers = [str(number) for number in range(len(distinct))]
     names = integers if set(integers) == set(distinct) else distinct
@@ -64,14 +64,14 @@ def label_numbers(labels):
 
 
 def tokenized(path, tokenizer, numbers, longest, options):
-    """[(input ids, class)…]"""
+    """Returns [(input ids, class)…]."""
     texts, labels = read_csv(path, options)
     ids = tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
     return [(row, numbers[label]) for row, label in zip(ids, labels, strict=True)]
 
 
 def batches(examples, order, size, pad_id):
-    """Model inputs of `size` examples at a time, padded to the longest; the last may be smaller."""
+    """Yields batches of `size` examples, padded to the longest; the last may be smaller."""
     for start in range(0, len(order), size):
         rows = [examples[place] for place in order[start : start + size]]
         width = max(len(ids) for ids, _ in rows)
@@ -97,7 +97,7 @@ def make_model(options, classes):
 
 
 def train_epoch(model, optimizer, schedule, inputs, clip):
-    """The loss of each step."""
+    """Trains one epoch; returns the loss of each step."""
     model.train()
     losses = []
     for batch in inputs:
@@ -125,7 +125,7 @@ def evaluate(model, inputs):
 
 
 def run(seed, options, train, test, classes, pad_id):
-    """Trains once; returns the line to print."""
+    """Trains with one seed; returns the line to print."""
     torch.manual_seed(seed)
     model = make_model(options, classes)
     optimizer = torch.optim.AdamW(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds/adapter: adapter_config.json, a zero byte, base.json (or nothing), a zero byte,
+"""Writes fuzz/seeds/adapter: adapter_config.json, a zero byte, base.json or nothing, a zero byte,
 and adapter_model.safetensors, for the small model of fuzz/adapter_fuzz.cpp.
 
     tools/golden/adapter_seeds.py fuzz/seeds/adapter

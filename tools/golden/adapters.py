@@ -1,17 +1,17 @@
-"""Low-rank adapters as PEFT saves them, with the logits it computes and the gradients it trains by.
+"""Writes low-rank adapters saved by PEFT, with its logits and gradients.
 
     python tools/golden/adapters.py
 
 Writes tests/models/golden/adapters/NAME/ as PeftModel.save_pretrained does (adapter_config.json,
-adapter_model.safetensors, no card), on a base that lies in tests/frontends/golden/, and expected.json:
-`base`, the folder of that; `logits` and `logits_f64` (all arithmetic in float64) of the first two
-batches of the base's own expected.json; `merged_f64`, of the second after merge_and_unload; and
-`trainable`, the number of parameters that PEFT trains. gradients.safetensors holds the loss of the
-second batch and its gradient for everything that is trained, in float64, without dropout.
+adapter_model.safetensors, no model card), on a base from tests/frontends/golden/, and expected.json:
+`base`, its folder; `logits` and `logits_f64` (all arithmetic in float64) of the first two batches of
+the base's expected.json; `merged_f64`, those of the second batch after merge_and_unload; and
+`trainable`, the number of parameters that PEFT trains. gradients.safetensors has the loss of the
+second batch and its gradients for all trained parameters, in float64, without dropout.
 
-B is drawn at random, for with B zero no adapter could be told from none.
+B is random, because an adapter with zero B has no effect.
 
-Those of READ are adapters that hone reads and does not write: they have no gradients, and `trainable` is missing.
+READ lists adapters that hone reads but does not write: they have no gradients and no `trainable`.
 """
 
 import copy
@@ -36,7 +36,7 @@ CASES = {
         "safetensors",
         dict(r=3, lora_alpha=4, use_rslora=True, target_modules="all-linear", task_type="SEQ_CLS"),
     ),
-    # No head of its own: the classifier is adapted like all others.
+    # No separate head: the classifier is adapted like all other linears.
     "without_head": ("safetensors", dict(r=2, target_modules=["key", "dense", "classifier"])),
     # A head of two linears, chosen by a regular expression, in some layers.
     "roberta": (
@@ -57,7 +57,7 @@ CASES = {
 }
 
 READ = {
-    # Ranks and scales of some linears.
+    # Separate ranks and scales of some linears.
     "patterns": dict(
         r=3,
         lora_alpha=6,
@@ -66,9 +66,9 @@ READ = {
         alpha_pattern={"query": 16, "^bert.pooler.dense": 3},
         task_type="SEQ_CLS",
     ),
-    # Biases of the base, with and without an adapter beside them.
+    # Biases of the base, of linears with and without an adapter.
     "biases": dict(r=2, lora_alpha=6, target_modules=["query"], bias="all", task_type="SEQ_CLS"),
-    # An encoder without a head: names lack "bert.".
+    # An encoder without a head: names have no prefix "bert.".
     "encoder": dict(r=2, lora_alpha=6, target_modules=["query"], task_type="FEATURE_EXTRACTION"),
 }
 BINARY = {"encoder"}  # adapter_model.bin, as older versions of PEFT write

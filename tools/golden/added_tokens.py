@@ -1,11 +1,11 @@
-"""Writes how Hugging Face splits added tokens off texts, for the tests in tests/text.
+"""Writes how Hugging Face splits texts at added tokens, for the tests in tests/text.
 
 Usage: python tools/golden/added_tokens.py
 Needs: transformers 5.23, tokenizers 0.23, and tests/text/golden/vocab.txt (tokens.py)
 
 File in tests/text/golden:
-  added_tokens.json  for random tokens with random rules, what tokenizer_config.json says, and the
-                     ids of random texts: cut to 12 tokens from the right or the left, and of pairs
+  added_tokens.json  random tokens with random rules, as in tokenizer_config.json, and the ids of
+                     random texts, truncated to 12 tokens from the right or the left, and of pairs
 """
 
 import json
@@ -28,11 +28,11 @@ MAX_LENGTH = 12
 
 
 def random_tokens(rng, vocabulary):
-    """Tokens with random rules, by id."""
+    """Returns tokens with random rules, by id."""
     known = {token: i for i, token in enumerate(vocabulary)}
     tokens, forms = {}, set()
     for content in rng.sample(WORDS, rng.randint(1, 6)):
-        # Of two that are normalized to the same, the library takes one or the other.
+        # If two tokens normalize to the same text, the library may use either.
         if BertNormalizer().normalize_str(content) in forms:
             continue
         forms.add(BertNormalizer().normalize_str(content))
@@ -77,7 +77,7 @@ def make_case(rng, vocabulary):
         text = random_text(rng, config["added_tokens_decoder"])
         try:
             ids(text)
-        except BaseException as error:  # tokens that begin with what another strips make it panic
+        except BaseException as error:  # it panics on tokens that begin with text that another one strips
             assert "panic" in type(error).__name__.lower(), error
             continue
         texts.append(text)

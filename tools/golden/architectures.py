@@ -1,15 +1,15 @@
-"""Tiny random classifiers of the architectures beside BERT as Hugging Face folders, with the outputs
-transformers computes.
+"""Writes tiny random classifiers of the architectures other than BERT as Hugging Face folders, with
+transformers' outputs.
 
     python tools/golden/architectures.py [NAME…]
 
 Writes tests/frontends/golden/NAME/ with config.json, model.safetensors and expected.json: batches with
 `logits` (float32, eager attention, one thread), `logits_f64`, `loss_f64` and `first_token_f64`, the
-hidden state of the first token behind the last layer (all arithmetic in float64). Folders without a
-classifier carry `first_token_f64` only. Padding is the pad_token_id of the config, on the right, on
+hidden state of the first token after the last layer (all arithmetic in float64). Folders without a
+classifier have `first_token_f64` only. Padding is the pad_token_id of the config, on the right, on
 the left and, in the last batch, in the middle of a text.
-Every folder is read back with transformers before the script is content.
-The folders are emptied first: run gradients.py afterwards.
+Every folder is checked by reading it back with transformers.
+The folders are emptied first, so run gradients.py afterwards.
 """
 
 import dataclasses
@@ -26,14 +26,14 @@ import tiny_bert
 
 @dataclasses.dataclass
 class Case:
-    """One folder: what it is called, which model it holds, and of which class that was saved."""
+    """One folder: its name, its model, and the class that the model is saved as."""
 
     name: str
-    family: str  # of transformers' classes: "Roberta" for RobertaForSequenceClassification
+    family: str  # prefix of transformers' classes: "Roberta" for RobertaForSequenceClassification
     settings: dict
     saved_as: str = "ForSequenceClassification"
-    bare_names: bool = False  # without the name of the encoder in front
-    surplus: tuple = ()  # further tensors, as older checkpoints have them
+    bare_names: bool = False  # names without the encoder's prefix
+    surplus: tuple = ()  # additional tensors, as in older checkpoints
 
     def config(self):
         return getattr(transformers, f"{self.family}Config")(**self.settings)
@@ -107,7 +107,7 @@ def encoder_of(model):
 
 
 def random_model(case, seed):
-    """The classifier with plain (eager) attention, in evaluation mode; every parameter is drawn."""
+    """Returns the classifier with eager attention, in evaluation mode, with random parameters."""
     config = case.config()
     cls = case.class_of("ForSequenceClassification")
     model = cls._from_config(config, attn_implementation="eager")
@@ -116,7 +116,7 @@ def random_model(case, seed):
 
 
 def stored_tensors(case, model, seed):
-    """The state dictionary of the class that the folder was saved as, with the same encoder."""
+    """Returns the state dictionary of the class that the folder is saved as, with the same encoder."""
     if case.bare_names:
         return encoder_of(model).state_dict()
     if case.has_classifier:
@@ -139,7 +139,7 @@ def with_padding(batch, padding):
 
 
 def batches(config, generator):
-    """Padding right, left, none at all (the longest sentence), and inside of a text."""
+    """Returns batches with padding on the right, on the left, none (the longest sentence), and inside a text."""
     segments = getattr(config, "type_vocab_size", 0) > 1
     first = getattr(config, "pad_token_id", 0) + 1 if config.model_type == "roberta" else 0
     longest = config.max_position_embeddings - first
@@ -155,14 +155,14 @@ def batches(config, generator):
 
 @torch.no_grad()
 def outputs(model, batch):
-    """(loss, logits, hidden state of the first token) of one batch."""
+    """Returns (loss, logits, hidden state of the first token) of one batch."""
     result = model(**batch)
     inputs = {name: values for name, values in batch.items() if name != "labels"}
     return result.loss, result.logits, encoder_of(model)(**inputs).last_hidden_state[:, 0]
 
 
 def expected(case, model, batch):
-    """One entry of expected.json, and how far float32 and float64 logits lie apart."""
+    """Returns one entry of expected.json, and the distance of float32 and float64 logits."""
     _, logits, _ = outputs(model, batch)
     loss_f64, logits_f64, first_f64 = outputs(
         tiny_bert.in_double(model), tiny_bert.labels_in_double(batch)
@@ -180,7 +180,7 @@ def expected(case, model, batch):
 
 @torch.no_grad()
 def check_read_back(case, model, folder, batch):
-    """transformers must find the same model in the folder."""
+    """Checks that transformers reads the same model from the folder."""
     read = case.class_of("ForSequenceClassification").from_pretrained(
         folder, attn_implementation="eager"
     )

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/data/golden/arrow: small Arrow files by pyarrow and `datasets`, one per feature of the format.
+"""Writes tests/data/golden/arrow: small Arrow files by pyarrow and `datasets`, one per feature of the format.
 
     pip install pyarrow==26.0.1 datasets
     python tools/golden/arrow.py
 
-tests/data/arrow_test.cpp knows their columns by formula. Some of them are seeds of the fuzzer too.
+tests/data/arrow_test.cpp has formulas of their columns. Some files are also seeds of the fuzzer.
 """
 import pathlib
 import shutil
@@ -59,7 +59,7 @@ def dictionary(rows=ROWS):
 
 
 def other_types():
-    """Columns that are not read, before one that is."""
+    """Writes columns that are not read, before one that is."""
     return pa.table({
         "nothing": pa.nulls(3),
         "bytes": pa.array([b"a", b"", b"c"]),
@@ -113,7 +113,7 @@ def main():
     write("lists", lists())
     write("lists_slice", lists(60).slice(13, 20), batch=6)
     write("dictionary", dictionary(), batch=15)
-    # Dictionaries that grow, and one that is replaced.
+    # Growing dictionaries, and a replaced one.
     schema = pa.schema([("kind", pa.dictionary(pa.int8(), pa.string()))])
     for name, deltas in [("dictionary_delta", True), ("dictionary_replaced", False)]:
         with pa.ipc.new_stream(str(FOLDER / f"{name}.arrow"), schema,

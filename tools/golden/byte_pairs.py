@@ -1,11 +1,11 @@
-"""Writes what Hugging Face's byte-level BPE makes of difficult texts, for the tests in tests/text.
+"""Writes the results of Hugging Face's byte-level BPE for difficult texts, for the tests in tests/text.
 
 Usage: python tools/golden/byte_pairs.py
 Needs: transformers 5.23, tokenizers 0.23
 
 Files in tests/text/golden:
   byte_pair/vocab.json, merges.txt   a small vocabulary learned from the sentences below
-  byte_pair/tokenizer.json           the same for the fast tokenizer, <mask> as RoBERTa has it
+  byte_pair/tokenizer.json           the same for the fast tokenizer, with RoBERTa's <mask>
   byte_pairs.json                    ids of chosen and of random texts, for several tokenizer.json
 """
 
@@ -31,7 +31,7 @@ def sequence(name, type_id=0):
     return {"Sequence": {"id": name, "type_id": type_id}}
 
 
-# Name of a column of ids: JSON pointers into tokenizer.json and what is written there.
+# Names of columns of ids: JSON pointers into tokenizer.json and new values.
 SETTINGS = {
     "plain": {},
     "prefix_space": {"/pre_tokenizer/add_prefix_space": True},
@@ -155,7 +155,7 @@ def changed(file, changes):
 
 
 def random_text(rng):
-    """Sentences in pieces, with anything between them."""
+    """Returns pieces of sentences with random text between them."""
     text = []
     for _ in range(rng.randint(1, 4)):
         if rng.random() < 0.5:
@@ -182,7 +182,7 @@ def main():
     texts = [random_text(rng) for _ in range(250)]
 
     def truncated(name, n, first, second=None):
-        """Ids, and how many of them are of type 0."""
+        """Returns ids, and the number of them with type 0."""
         columns[name].enable_truncation(n, strategy="longest_first")
         encoded = columns[name].encode(first, second)
         columns[name].no_truncation()

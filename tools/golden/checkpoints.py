@@ -1,11 +1,11 @@
-"""Small tensors of every element type, saved in every layout that weights come in.
+"""Writes small tensors of every element type in every layout of weight files.
 
     python tools/golden/checkpoints.py
 
 Writes tests/frontends/golden/tensors/: the same tensors by torch.save as a zip archive, in the
-layout before it, by pickle protocol 4, nested in a dict, packed into a deflated archive, and by
-the safetensors library. Element i of a tensor is i (booleans: i % 2), so that no separate file of
-expected values is needed; the views are of such a tensor of 12 elements.
+older layout, by pickle protocol 4, nested in a dict, in a deflated archive, and by the safetensors
+library. Element i of a tensor is i (booleans: i % 2), so no file of expected values is needed. The
+views are of such a tensor with 12 elements.
 """
 
 import pathlib
@@ -31,7 +31,7 @@ DTYPES = {
 
 
 def plain_tensors():
-    """One tensor of each element type, a scalar and one without elements."""
+    """Returns one tensor of each element type, a scalar, and one without elements."""
     tensors = {name: torch.arange(6).to(dtype).reshape(2, 3) for name, dtype in DTYPES.items()}
     tensors["bool"] = (torch.arange(6) % 2).bool().reshape(2, 3)
     tensors["scalar"] = torch.tensor(3.5)
@@ -40,7 +40,7 @@ def plain_tensors():
 
 
 def views():
-    """Tensors over one storage of 12 elements."""
+    """Returns tensors over one storage of 12 elements."""
     base = torch.arange(12.0)
     return {
         "whole": base.reshape(3, 4),
@@ -53,8 +53,8 @@ def views():
 
 
 def deflate(path, source):
-    """The archive `source` again, its entries compressed: nothing of PyTorch's does so, but tools
-    that repack archives do."""
+    """Compresses the entries of the archive `source`. PyTorch does not do so, but tools that repack
+    archives do."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():
             new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry), zipfile.ZIP_DEFLATED)

@@ -1,4 +1,4 @@
-"""A tiny random cross-encoder of several labels as sentence-transformers keeps it, with its scores.
+"""Writes a tiny random cross-encoder with several labels in sentence-transformers' format, with its scores.
 
     python tools/golden/cross_encoders.py
 
@@ -25,7 +25,7 @@ PAIRS = [
 
 
 def write_model(folder):
-    """What CrossEncoder loads before it is one."""
+    """Writes the classifier that CrossEncoder loads."""
     config = transformers.BertConfig(**BERT, num_labels=3)
     model = transformers.BertForSequenceClassification._from_config(config)
     tiny_bert.set_weights(model, 90, scale=0.4)

@@ -1,13 +1,12 @@
-"""Tiny random sentence embedding models as sentence-transformers keeps them, with the embeddings it
-computes.
+"""Writes tiny random sentence embedding models in sentence-transformers' format, with its embeddings.
 
     python tools/golden/embeddings.py [NAME…]
 
 Writes tests/models/golden/embeddings/NAME/ as SentenceTransformer.save_pretrained does (modules.json,
 1_Pooling/config.json, …), weights and a vocab.txt, and expected.json: `texts` and their `embeddings`
 (float32, eager attention, one thread), texts of unequal lengths in one batch.
-Folders whose names begin with `old` have the JSON files that versions before 5 wrote instead.
-Every folder is read back before the script is content.
+Folders whose names begin with `old` have the JSON files of versions before 5.
+Every folder is checked by reading it back.
 """
 
 import dataclasses
@@ -54,7 +53,7 @@ class Case:
     family: str = "Bert"
     settings: dict = dataclasses.field(default_factory=lambda: BERT)
     normalize: bool = False
-    cased: bool = False  # the tokenizer leaves case and accents alone
+    cased: bool = False  # the tokenizer keeps case and accents
     transformer: dict = dataclasses.field(default_factory=dict)  # sentence_bert_config.json
     prompt: str = ""
 
@@ -104,7 +103,7 @@ def write_encoder(case, folder, seed):
 
 
 def write_new(case, folder, seed):
-    """What this version of sentence-transformers saves, with the tokenizer as vocab.txt."""
+    """Saves with this version of sentence-transformers, and the tokenizer as vocab.txt."""
     encoder = folder / "encoder"
     encoder.mkdir()
     write_encoder(case, encoder, seed)

@@ -1,12 +1,12 @@
-"""Loss and gradients of all parameters of some of the folders made by models.py and architectures.py.
+"""Writes loss and gradients of all parameters for some of the folders of models.py and architectures.py.
 
     python tools/golden/gradients.py [NAME…]
 
 Writes gradients.safetensors into tests/frontends/golden/NAME/: the padded batch as `input_ids`,
-`attention_mask`, `token_type_ids` (where tokens have types), `labels` (int64, or float32 of the other problem_types), then `float32/loss` and
-`float32/NAME` for each parameter NAME as PyTorch computes them without dropout, and the same under
-`float64/` with all arithmetic in float64. The loss is that of the model's problem_type.
-No sentence contains [PAD]: PyTorch gives that row of the embedding no gradient.
+`attention_mask`, `token_type_ids` (if the model has them), `labels` (int64, or float32 for other
+problem_types), then PyTorch's `float32/loss` and `float32/NAME` for each parameter NAME, without
+dropout, and the same under `float64/` with all arithmetic in float64. The loss follows the model's
+problem_type. No sentence contains [PAD]: PyTorch computes no gradient for that row of the embedding.
 """
 
 import sys
@@ -24,7 +24,7 @@ SEEDS = {"safetensors": 101, "zip": 102, "distilbert": 103, "roberta": 104, "ele
 
 
 def gradients(model, batch):
-    """{"loss": …, NAME: gradient…} of the loss of the model's problem_type."""
+    """Returns {"loss": …, NAME: gradient…} for the loss of the model's problem_type."""
     model.zero_grad()
     loss = model(**batch).loss
     loss.backward()
@@ -52,8 +52,8 @@ def write_gradients(name, seed):
 
 
 def print_distance(name, in_float32, in_float64):
-    """Against the norm of all gradients: those of the key biases are 0 but for rounding, since a
-    constant added to a row of scores leaves its softmax alone."""
+    """Prints the distance relative to the norm of all gradients. Those of the key biases are 0 except for
+    rounding, since a constant added to a row of scores does not change its softmax."""
     total = torch.stack([value.norm() for value in in_float64.values()]).norm()
     apart = max((in_float32[key] - in_float64[key]).abs().max() for key in in_float64)
     print(f"{name}: float32 gradients within {apart / total:.1e} of float64, their norm being 1")

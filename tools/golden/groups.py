@@ -1,8 +1,9 @@
-"""Values of `int(group=…)` and `nf4`, by torch, and, of 4 and 8 bits, as ONNX Runtime dequantizes the same codes and scales.
+"""Writes values of `int(group=…)` and `nf4` by torch, and checks 4 and 8 bits against ONNX Runtime.
 
     pip install torch==2.13.0 onnx==1.23.2 onnxruntime==1.31.1 && python tools/golden/groups.py
 
-Writes tests/formats/golden/groups.json: a tensor, and what each format makes of it.
+Writes tests/formats/golden/groups.json: a tensor, and its values in each format. For 4 and 8 bits ONNX Runtime
+dequantizes the same codes and scales.
 """
 
 import json
@@ -24,13 +25,13 @@ def values():
     x[1, :32] = x[1, :32].abs() + 1  # no negative values
     x[1, 32:] *= 1e-6  # scales below normal float16
     x[2] *= torch.exp2(torch.arange(COLUMNS) / 8 - 4)
-    x[3, 0], x[3, 5] = 3.5, -3.5  # two of the same largest magnitude
+    x[3, 0], x[3, 5] = 3.5, -3.5  # two values of the same largest magnitude
     x[3, 32:64] *= 4e5  # scales beyond float16
     return x
 
 
 def grouped(x, size):
-    """(rows, groups, size), the last group filled with zeros, which change no scale."""
+    """Returns (rows, groups, size). The last group is filled with zeros, which do not affect scales."""
     groups = -(-x.shape[1] // size)
     return torch.nn.functional.pad(x, (0, groups * size - x.shape[1])).reshape(x.shape[0], groups, size)
 
@@ -47,7 +48,7 @@ def float16_scale_below(scale):
 
 
 def integers(x, bits, size, asymmetric):
-    """Codes, scales and zero points of groups."""
+    """Returns codes, scales and zero points of groups."""
     x = grouped(x, size)
     if asymmetric:
         low, high, top = x.amin(-1).clamp(max=0), x.amax(-1).clamp(min=0), 2**bits - 1
@@ -68,7 +69,7 @@ def dequantized(codes, scale, zero):
 
 
 def by_onnx(codes, scale, zero, bits, size, asymmetric):
-    """DequantizeLinear with blocks along the last axis, of opset 21."""
+    """Runs DequantizeLinear of opset 21 with blocks along the last axis."""
     kind = {4: onnx.TensorProto.UINT4 if asymmetric else onnx.TensorProto.INT4,
             8: onnx.TensorProto.UINT8 if asymmetric else onnx.TensorProto.INT8}[bits]
     codes = codes.reshape(ROWS, -1)[:, :COLUMNS]
@@ -82,7 +83,7 @@ def by_onnx(codes, scale, zero, bits, size, asymmetric):
     return torch.from_numpy(onnxruntime.InferenceSession(model.SerializeToString()).run(None, {})[0])
 
 
-# QLoRA, appendix E, as bitsandbytes has them (functional.py, create_normal_map, and csrc/kernels.cu).
+# QLoRA, appendix E, as in bitsandbytes (functional.py, create_normal_map, and csrc/kernels.cu).
 NF4_LEVELS = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
               -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
               0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
@@ -90,7 +91,7 @@ NF4_LEVELS = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.394917488098144
 
 
 def check_nf4_levels():
-    """They are quantiles of the normal distribution, 8 of the positive half and 7 of the negative one."""
+    """Checks that levels are quantiles of the normal distribution: 8 positive and 7 negative ones."""
     offset = 0.9677083
     positive = torch.special.ndtri(torch.linspace(offset, 0.5, 9, dtype=torch.float64)[:-1])
     negative = -torch.special.ndtri(torch.linspace(offset, 0.5, 8, dtype=torch.float64)[:-1])

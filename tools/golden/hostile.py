@@ -1,10 +1,10 @@
-"""Weight files made to harm or to confuse their reader; each must be refused with an error.
+"""Writes malicious and malformed weight files; each must be rejected with an error.
 
     python tools/golden/hostile.py
 
-Writes tests/frontends/golden/hostile/, with expected.json saying what is wrong with each file. The
-pickles are put together opcode by opcode (see Python's pickletools), so that nothing is executed
-here; all commands in them are `echo`. Needs Python's standard library only.
+Writes tests/frontends/golden/hostile/, with the error of each file in expected.json. The pickles are
+built from opcodes (see Python's pickletools), so nothing is executed here; all commands in them are
+`echo`. Needs Python's standard library only.
 """
 
 import io
@@ -71,12 +71,12 @@ def tensor(numel=4, offset=0, shape=(4,), strides=(1,), **others):
 
 
 def state(value):
-    """A pickle of {"classifier.bias": value}."""
+    """Returns a pickle of {"classifier.bias": value}."""
     return PROTO_2 + dictionary("classifier.bias", value) + STOP
 
 
 def archive(data, storages=None, compression=zipfile.ZIP_STORED):
-    """The zip layout of torch.save around one pickle."""
+    """Returns one pickle in the zip layout of torch.save."""
     buffer = io.BytesIO()
     records = {"data.pkl": data, "byteorder": b"little", "version": b"3\n"}
     for key, values in ({"0": FOUR_FLOATS} if storages is None else storages).items():
@@ -88,9 +88,9 @@ def archive(data, storages=None, compression=zipfile.ZIP_STORED):
 
 
 def legacy(data, numel=4, values=FOUR_FLOATS):
-    """The layout before: magic number, version, machine, the pickle, storage keys, storages.
+    """Returns the older layout: magic number, version, machine, the pickle, storage keys, storages.
 
-    Its storages end with one more field (`tail`), of views, that is always None.
+    Storages have one more field for views (`tail`), which is always None.
     """
     head = [0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True}]
     parts = [pickle.dumps(part, protocol=2) for part in head]
@@ -99,7 +99,7 @@ def legacy(data, numel=4, values=FOUR_FLOATS):
 
 
 def doubling(levels):
-    """A pair of a pair of …, through the memo: 2^levels tuples for a reader that copies."""
+    """Returns nested pairs that share their elements: 2^levels tuples for a reader that copies."""
     pairs = (b"q%ch%c" % (level, level) + TUPLE2 for level in range(levels))
     return EMPTY_TUPLE + b"".join(pairs)
 

@@ -1,15 +1,15 @@
-"""Tiny random classifiers of images as Hugging Face folders, with what transformers computes of them.
+"""Writes tiny random image classifiers as Hugging Face folders, with transformers' results.
 
     python tools/golden/images.py
 
 Writes tests/frontends/golden_images/NAME/ with config.json, model.safetensors and golden.safetensors:
 `pixel_values`, `labels`, and under `float64/` (the stored weights with all arithmetic in float64)
 
-- `logits`: in evaluation mode, by running statistics;
+- `logits`: in evaluation mode, with running statistics;
 - `loss`, `gradient/NAME` for each parameter NAME, and `after/NAME` for each running statistic after
-  the step: in training mode, by the statistics of the batch.
+  the step: in training mode, with the statistics of the batch.
 
-`float32/logits` is the first of them in float32. Folders are read back before the script is content.
+`float32/logits` are the logits in float32. Every folder is checked by reading it back.
 """
 
 import json
@@ -36,7 +36,7 @@ CASES = {
 
 
 def draw(model, generator):
-    """Every parameter and running statistic, so that none is what it begins as."""
+    """Randomizes every parameter and running statistic, so that none keeps its initial value."""
     for name, tensor in model.state_dict().items():
         if tensor.dtype != torch.float32:
             continue

@@ -1,9 +1,9 @@
-"""Parameter importances of small studies, as Optuna computes them.
+"""Writes parameter importances of small studies, computed by Optuna.
 
     pip install optuna==5.0.0 && python tools/golden/importances.py
 
 Writes tests/search/golden/importances.json: for each study its directions, trials (parameters with distribution and internal
-value, values) and what `optuna.importance.get_param_importances` says of them.
+value, values) and the result of `optuna.importance.get_param_importances`.
 """
 
 import json
@@ -35,7 +35,7 @@ def conditional(trial):
             total += trial.suggest_int(f"bits_{layer}", 2, 8) * 0.1
         else:
             total += 1.5
-    # other bounds in other trials
+    # bounds that differ between trials
     total += trial.suggest_float("dropout", 0, 0.5 if layers == 1 else 0.3)
     return total
 

@@ -1,5 +1,5 @@
-"""How checkpoints lie on disk: each `save_*` writes the weights of a classifier into a folder, in
-one of the layouts met in the wild, with numbers stored in `dtype`.
+"""Layouts of checkpoints: each `save_*` writes the weights of a classifier to a folder in one of the
+layouts in use, as `dtype`.
 """
 
 import json
@@ -29,7 +29,7 @@ def save_legacy(model, folder, dtype):
 
 
 def save_sharded_zip(model, folder, dtype):
-    """Three files and pytorch_model.bin.index.json, tensors dealt out in turn."""
+    """Saves three files and pytorch_model.bin.index.json, with tensors distributed round-robin."""
     weights = tensors(model, dtype)
     files = [f"pytorch_model-{part:05}-of-00003.bin" for part in (1, 2, 3)]
     weight_map = {name: files[place % 3] for place, name in enumerate(weights)}
@@ -42,24 +42,24 @@ def save_sharded_zip(model, folder, dtype):
 
 
 def save_gamma_beta(model, folder, dtype):
-    """Layer norms named as in the first BERT checkpoints."""
+    """Saves layer norms with the names of the first BERT checkpoints."""
     save_file(old_norm_names(tensors(model, dtype)), folder / "model.safetensors")
 
 
 def save_base_model(model, folder, dtype):
-    """A BertModel: no `bert.` in front of the names and no classifier."""
+    """Saves a BertModel: names without the prefix `bert.`, and no classifier."""
     save_file(tensors(model.bert, dtype), folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def save_pretraining(model, folder, dtype):
-    """A BertForPreTraining as saved by early transformers: old layer-norm names, surplus heads, the
-    decoder sharing its storage with the word embeddings, and the position_ids buffer."""
+    """Saves a BertForPreTraining like early transformers: old layer-norm names, additional heads, a
+    decoder that shares its storage with the word embeddings, and the position_ids buffer."""
     torch.save(old_norm_names(pretraining_tensors(model, dtype)), folder / "pytorch_model.bin")
 
 
 def save_pretraining_legacy(model, folder, dtype):
-    """The same surplus, new names, in the layout before the zip archive; with the few keys of
-    config.json that the published bert-tiny has."""
+    """Saves the same additional heads with new names, in the layout before the zip archive, with the few
+    keys of the published bert-tiny's config.json."""
     torch_save_legacy(pretraining_tensors(model, dtype), folder / "pytorch_model.bin")
     keys = (
         "hidden_size hidden_act initializer_range vocab_size hidden_dropout_prob "
@@ -71,8 +71,8 @@ def save_pretraining_legacy(model, folder, dtype):
 
 
 def save_views(model, folder, dtype):
-    """All tensors are views of one storage, matrices stored transposed, layer norms as Parameters:
-    offsets, strides and torch's `_rebuild_parameter` must be honoured."""
+    """Saves all tensors as views of one storage, with transposed matrices and layer norms as Parameters.
+    Readers must respect offsets, strides and torch's `_rebuild_parameter`."""
     weights = tensors(model, dtype)
     storage = torch.empty(sum(tensor.numel() for tensor in weights.values()), dtype=dtype)
     views, offset = {}, 0
@@ -86,7 +86,7 @@ def save_views(model, folder, dtype):
 
 
 def tensors(model, dtype):
-    """The state dictionary in `dtype`, keeping torch's order and its `_metadata` attribute."""
+    """Returns the state dictionary in `dtype`, with torch's order and `_metadata` attribute."""
     weights = model.state_dict()
     for name in weights:
         weights[name] = weights[name].to(dtype)
@@ -112,7 +112,7 @@ def pretraining_tensors(model, dtype):
 
 
 def torch_save_legacy(weights, path):
-    """torch.save in its old layout, with counted storage keys: torch takes them from addresses,
+    """Runs torch.save in its old layout, with numbered storage keys: torch derives them from addresses,
     which differ from run to run."""
     ordinals = {}
 

@@ -1,15 +1,15 @@
-"""Tiny random BERT classifiers as Hugging Face folders, with the outputs transformers computes.
+"""Writes tiny random BERT classifiers as Hugging Face folders, with transformers' outputs.
 
     python tools/golden/models.py [NAME…]
 
 Writes tests/frontends/golden/NAME/ with config.json, vocab.txt, the weights in one of the layouts
-met in the wild, and expected.json: batches with `logits` (float32, eager attention, one thread),
+in use, and expected.json: batches with `logits` (float32, eager attention, one thread),
 `logits_f64` and `pooled_f64` (the same weights, all arithmetic in float64) and the mean
-cross-entropy against `labels` as `loss` and `loss_f64`. Folders without a classifier carry
+cross-entropy against `labels` as `loss` and `loss_f64`. Folders without a classifier have
 `pooled_f64` only. The first batch of each folder comes from `texts` through BertTokenizer,
 truncated to the positions of the model.
-Every folder is read back with transformers before the script is content.
-The folders are emptied first: run gradients.py afterwards.
+Every folder is checked by reading it back with transformers.
+The folders are emptied first, so run gradients.py afterwards.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ TEXTS = ["The film was not good.", "a very dull plot, but great music", "Awful"]
 
 @dataclasses.dataclass
 class Case:
-    """One folder: what it is called, how it is stored, which model it holds."""
+    """One folder: its name, its layout and its model."""
 
     name: str
     save: Callable
@@ -105,7 +105,7 @@ CASES = [
 
 
 def batches(case, folder, config, generator):
-    """Padding right, left and not at all; the longest sentence; one token; two segments."""
+    """Returns batches with padding on the right, left and none; the longest sentence; one token; two segments."""
     segments = case.has_segments
     tokenizer = BertTokenizer.from_pretrained(folder)
     longest = config.max_position_embeddings
@@ -124,14 +124,14 @@ def batches(case, folder, config, generator):
 
 @torch.no_grad()
 def outputs(model, batch):
-    """(loss, logits, output of the pooler) of one batch."""
+    """Returns (loss, logits, output of the pooler) of one batch."""
     result = model(**batch)
     inputs = {name: values for name, values in batch.items() if name != "labels"}
     return result.loss, result.logits, model.bert(**inputs).pooler_output
 
 
 def expected(case, model, batch):
-    """One entry of expected.json, and how far float32 and float64 logits lie apart."""
+    """Returns one entry of expected.json, and the distance of float32 and float64 logits."""
     loss, logits, _ = outputs(model, batch)
     loss_f64, logits_f64, pooled_f64 = outputs(tiny_bert.in_double(model), batch)
     entry = {name: values.tolist() for name, values in batch.items()}
@@ -148,7 +148,7 @@ def expected(case, model, batch):
 
 @torch.no_grad()
 def check_read_back(case, model, folder, batch):
-    """transformers must find the same model in the folder (up to sums over other alignments)."""
+    """Checks that transformers reads the same model from the folder (up to sums with other alignments)."""
     reader = BertForSequenceClassification if case.has_classifier else BertModel
     read = reader.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     inputs = {name: values for name, values in batch.items() if name != "labels"}

@@ -3,7 +3,7 @@
 
     tools/golden/packed_seeds.py fuzz/seeds/packed
 
-Codes are bytes that every format has; what they stand for does not matter.
+Codes are bytes that are valid in every format; their values do not matter.
 """
 import json
 import struct
@@ -23,7 +23,7 @@ def code_bytes(rows, columns, bits, panels):
 
 
 def seed(text, rows, columns, bits, arrangement, shared, states=(), code=0x5A, scale=120):
-    """`shared` is the number of bytes of shared codes, `states` pairs of a name and fp32 values."""
+    """Writes a seed. `shared` is the number of bytes of shared codes, `states` are pairs of a name and fp32 values."""
     tensors = {"w.codes": ("U8", [code_bytes(rows, columns, bits, arrangement == "panels")], None),
                "w.shared": ("U8", [shared], bytes([scale]) * shared)}
     tensors["w.codes"] = ("U8", tensors["w.codes"][1], bytes([code]) * tensors["w.codes"][1][0])
@@ -47,7 +47,7 @@ def seed(text, rows, columns, bits, arrangement, shared, states=(), code=0x5A, s
     return graph.encode() + b"\0" + struct.pack("<Q", len(head)) + head + data
 
 
-FOUR_FLOATS = 16  # bytes of them
+FOUR_FLOATS = 16  # bytes
 SEEDS = {
     "mxint8": seed("mxint(bits=8,block=16)", 3, 16, 8, "panels", 32),
     "mxint4": seed("mxint(bits=4,block=16)", 2, 32, 4, "panels", 64),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/data/golden/parquet: small Parquet files by pyarrow, one per feature of the format.
+"""Writes tests/data/golden/parquet: small Parquet files by pyarrow, one per feature of the format.
 
     pip install pyarrow==26.0.1
     python tools/golden/parquet.py
 
-The table of most files has the columns and rows of `table()`; tests/data/parquet_test.cpp knows them by formula.
+Most files contain the table of `table()`; tests/data/parquet_test.cpp has formulas of its columns.
 """
 import json
 import pathlib
@@ -18,7 +18,7 @@ ROWS = 300
 
 
 def text(i):
-    """Lengths 0 to 66, every byte length of UTF-8, with neighbours that share beginnings."""
+    """Returns texts of lengths 0 to 66 with every UTF-8 byte length. Neighbours share prefixes."""
     return "" if i % 50 == 0 else "row " * (i % 16) + "é漢😀"[: i % 4] + str(i // 3)
 
 
@@ -37,7 +37,7 @@ def table(rows=ROWS):
 
 
 def lists(rows=100):
-    """Lists of 0 to 4 values, in the forms that lists have."""
+    """Returns lists of 0 to 4 values, in all forms of lists."""
     index = range(rows)
     numbers = [[(i + k) % 7 for k in range(i % 5)] for i in index]
     return pa.table({
@@ -70,7 +70,7 @@ def main():
                   use_dictionary=["label", "small"])
     write("plain", required(table()), use_dictionary=False)
     write("dictionary", table(), use_dictionary=True)
-    # Dictionaries that overflow: the first pages refer to them, the others do not.
+    # Overflowing dictionaries: only the first pages refer to them.
     write("dictionary_overflow", table(), use_dictionary=True, dictionary_pagesize_limit=256,
           data_page_size=256, write_batch_size=16)
     write("row_groups", table(), row_group_size=70, compression="snappy")
@@ -105,7 +105,7 @@ def main():
         "price": pa.array([1, 2], pa.decimal128(5)),
         "half": pa.array([1.5, 2], pa.float16()),
     }))
-    # Lists: both versions of pages, pages that begin within a row, row groups, old names of the groups between.
+    # Lists: both page versions, pages that begin within a row, row groups, and old names of the intermediate groups.
     write("lists_v1", lists())
     write("lists_v2", lists(), data_page_version="2.0", compression="zstd")
     write("lists_plain", required(lists()), use_dictionary=False, compression="snappy")
@@ -114,13 +114,13 @@ def main():
     write("lists_nulls", pa.table({"gone": [[1], None, []], "within": [[1], [], [2, None]],
                                    "deep": [[[1]], [], [[2]]], "structs": [[{"a": 1}], [], []]}))
     write("bomb_lists", pa.table({"labels": pa.array([[]] * 10_000_000, pa.list_(pa.int32()))}), compression="zstd")
-    # Files of a few kB that unpack to hundreds of megabytes, each in another way.
+    # Files of a few kB that expand to hundreds of megabytes, each in a different way.
     write("bomb_rows", pa.table({"label": pa.array([7] * 10_000_000, pa.int32())}), compression="zstd")
     write("bomb_dictionary", pa.table({"text": ["x" * 20_000] * 20_000}), compression="zstd")
     write("bomb_page", pa.table({"text": ["x" * 1_000_000] * 80}), compression="zstd", use_dictionary=False)
     write("bomb_prefix", pa.table({"text": ["x" * 20_000] * 20_000}), compression="zstd", use_dictionary=False,
           column_encoding={"text": "DELTA_BYTE_ARRAY"}, data_page_size=1 << 30)
-    # What `datasets` puts on the hub.
+    # Files as `datasets` uploads them to the hub.
     features = {"info": {"features": {"text": {"dtype": "string", "_type": "Value"},
                                       "label": {"names": ["neg", "pos"], "_type": "ClassLabel"}}}}
     hub = pa.table({"text": ["a fine film", "dull"], "label": pa.array([1, 0], pa.int64())})

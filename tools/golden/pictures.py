@@ -1,14 +1,14 @@
-"""Small pictures of every kind, with what Pillow and transformers make of them.
+"""Writes small pictures of every kind, with the results of Pillow and transformers.
 
     pip install pillow numpy safetensors transformers torch torchvision
     python tools/golden/pictures.py
 
 Writes tests/data/golden_pictures/: PNG and JPEG files, and golden.safetensors with
 
-- `NAME`: the pixels (height, width, 3) as Pillow's `convert("RGB")` has them, `NAME/grey` as its `convert("L")`;
-- `resized/NAME/FILTER/HEIGHTxWIDTH`: those of Pillow's `resize` along rows, then of that along columns. In one go Pillow 13 does
-  columns first where that is faster, which gives some bytes one more or less;
-- `processed/NAME/PROCESSOR`: what transformers' image processor of that file in the folder makes of it, by Pillow in one go.
+- `NAME`: the pixels (height, width, 3) by Pillow's `convert("RGB")`, and `NAME/grey` by its `convert("L")`;
+- `resized/NAME/FILTER/HEIGHTxWIDTH`: pixels by Pillow's `resize` along rows and then along columns. In a single call
+  Pillow 13 resizes columns first if that is faster, which changes some bytes by one;
+- `processed/NAME/PROCESSOR`: the output of the transformers image processor in that file, which resizes in one call.
 """
 
 import json
@@ -32,7 +32,7 @@ PROCESSORS = {
 
 
 def smooth(height, width, channels, generator):
-    """Waves with some noise, so that neither resizing nor JPEG is trivial."""
+    """Returns waves with some noise, so that neither resizing nor JPEG is trivial."""
     y, x = numpy.mgrid[0:height, 0:width]
     waves = [120 + 90 * numpy.sin(x / (2 + c) + y / (4 - c / 2)) for c in range(channels)]
     return numpy.clip(numpy.stack(waves, -1) + generator.normal(0, 12, (height, width, channels)), 0, 255)
@@ -71,7 +71,7 @@ def main():
     for path in FOLDER.iterdir():
         path.unlink()
     deep = write_pictures()
-    # Pillow has no bytes of it; its upper eight bits are those that it takes of three channels of sixteen.
+    # Pillow gives no bytes for this mode. As for three 16-bit channels, take the upper eight bits.
     golden = {"grey16.png": numpy.repeat((deep >> 8).astype("uint8")[:, :, None], 3, -1)}
     for path in sorted(FOLDER.iterdir()):
         if path.name in ("cmyk.jpg", "grey16.png"):

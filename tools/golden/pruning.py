@@ -1,10 +1,10 @@
-"""What torch.nn.utils.prune makes of some weights.
+"""Writes the masks of torch.nn.utils.prune for some weights.
 
     python tools/golden/pruning.py
 
-Writes tests/passes/golden/pruning.safetensors: `a` (6, 10) and `b` (5, 7), drawn without ties, and masks as u8:
-`l1.A.NAME` of l1_unstructured with the amount A of each tensor alone,
-`global.A.NAME` of global_unstructured over both; and `random.A.NAME`, of which the number of zeros is of use alone.
+Writes tests/passes/golden/pruning.safetensors: random `a` (6, 10) and `b` (5, 7) without ties, and masks as u8:
+`l1.A.NAME` by l1_unstructured with the amount A for each tensor alone,
+`global.A.NAME` by global_unstructured over both; and `random.A.NAME`, of which only the number of zeros is used.
 """
 
 import pathlib

@@ -1,11 +1,11 @@
-"""Writes what scipy and scikit-learn say of regressions and of multi-label classifications, for the tests in tests/metrics.
+"""Writes regression and multi-label metrics by scipy and scikit-learn, for the tests in tests/metrics.
 
 Usage: python tools/golden/task_metrics.py
 Needs: numpy, scipy 1.18, scikit-learn 1.9
 
 File: tests/metrics/golden/task_metrics.json with the lists `regression` and `multi_label`. Values are multiples of 1/64,
-which float32 holds; predictions are rounded to some of them, so that ranks tie. Labels are rare and common, never there,
-always there and never predicted.
+which float32 represents exactly; predictions are rounded so that there are ties. Labels are rare, common, absent,
+always present, and never predicted.
 """
 
 import json
@@ -51,7 +51,7 @@ def regression(random, examples, outputs, step):
 
 
 def constant_f1(targets, chosen):
-    """Micro F1 of giving every example the labels whose bits are set in `chosen`."""
+    """Returns the micro F1 of predicting the labels whose bits are set in `chosen` for every example."""
     given = [chosen >> l & 1 for l in range(targets.shape[1])]
     constant = np.broadcast_to(np.array(given), targets.shape)
     return metrics.f1_score(targets, constant, average="micro", zero_division=0)

@@ -1,8 +1,8 @@
-"""What the golden scripts share: tiny BERT classifiers with reproducible weights, a vocabulary,
+"""Helpers of the golden scripts: tiny BERT classifiers with reproducible weights, a vocabulary,
 batches and compact JSON.
 
-Weights come from numpy's PCG64 and not from torch's generator, whose normal draws depend on the
-vector width of the machine: a checkpoint is the same bytes wherever it is made.
+Weights come from numpy's PCG64 and not from torch's generator, whose normal samples depend on the
+vector width of the machine: checkpoints are the same bytes on every machine.
 """
 
 import copy
@@ -31,7 +31,7 @@ FIRST_WORD = len(SPECIAL_TOKENS)
 
 
 def prepare():
-    """One thread, so that float32 sums have one order; no chatter from transformers."""
+    """Uses one thread, so that float32 sums have a fixed order, and silences transformers."""
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -39,7 +39,7 @@ def prepare():
 
 
 def vocabulary(size):
-    """`size` entries: special tokens, letters, continuations, words, digits, then [unusedN]."""
+    """Returns `size` entries: special tokens, letters, continuations, words, digits, then [unusedN]."""
     letters = list(string.ascii_lowercase)
     pieces = [f"##{letter}" for letter in letters]
     tokens = SPECIAL_TOKENS + letters + pieces + WORDS + list(string.digits)
@@ -52,10 +52,10 @@ def write_vocabulary(folder, size):
 
 
 def set_weights(model, seed, scale):
-    """Draws every parameter: matrices N(0, scale), layer-norm weights around 1, biases around 0.
+    """Sets every parameter randomly: matrices N(0, scale), layer-norm weights around 1, biases around 0.
 
-    Biases, layer-norm parameters and the padding row are random too, so that a reader that drops
-    or swaps one of them is noticed.
+    Biases, layer-norm parameters and the padding row are random too, so that tests notice if a reader
+    drops or swaps one of them.
     """
     generator = numpy.random.default_rng(seed)
     with torch.no_grad():
@@ -66,9 +66,9 @@ def set_weights(model, seed, scale):
 
 
 def classifier(seed, scale=0.4, dtype=torch.float32, **settings):
-    """A BertForSequenceClassification with plain (eager) attention, in evaluation mode.
+    """Returns a BertForSequenceClassification with eager attention, in evaluation mode.
 
-    Weights are rounded to `dtype` and kept as float32: what a reader that widens them must see.
+    Weights are rounded to `dtype` and kept as float32, like the values that a reader widens.
     """
     config = BertConfig(**settings)
     config.architectures = ["BertForSequenceClassification"]
@@ -81,13 +81,13 @@ def classifier(seed, scale=0.4, dtype=torch.float32, **settings):
 
 
 def in_double(model):
-    """The same model with all parameters and all arithmetic in float64."""
+    """Returns the same model with all parameters and all arithmetic in float64."""
     return copy.deepcopy(model).double()
 
 
 def random_labels(generator, config, rows):
-    """Classes, int64 (rows); or for the other problem_types float32 (rows, labels): numbers that halves
-    of a few digits hold, or 1 for each label that a row has."""
+    """Returns classes, int64 (rows), or for other problem_types float32 (rows, labels): multiples of
+    1/2, or 1 for each label of a row."""
     shape = (rows, config.num_labels)
     if config.problem_type == "regression":
         return generator.integers(-8, 9, size=shape).astype(numpy.float32) / 2
@@ -97,13 +97,13 @@ def random_labels(generator, config, rows):
 
 
 def labels_in_double(batch):
-    """The same batch for a model in float64, whose loss takes labels of that type alone."""
+    """Returns the same batch for a float64 model, whose loss requires float64 numbers as labels."""
     labels = batch["labels"]
     return batch | {"labels": labels.double() if labels.is_floating_point() else labels}
 
 
 def random_batch(generator, config, lengths, segments=True, pad_left=False):
-    """A batch of random sentences [CLS] … [SEP], padded to the longest: int64 tensors by name."""
+    """Returns a batch of random sentences [CLS] … [SEP], padded to the longest: int64 tensors by name."""
     width = max(lengths)
     shape = (len(lengths), width)
     ids = numpy.full(shape, PAD, dtype=numpy.int64)
@@ -127,14 +127,14 @@ def random_batch(generator, config, lengths, segments=True, pad_left=False):
 
 
 def float32_list(tensor):
-    """Nested lists of the shortest decimals that read back as the same float32."""
+    """Returns nested lists of the shortest decimals that read back as the same float32."""
     if tensor.dim() == 0:
         return float(f"{tensor.item():.9g}")
     return [float32_list(part) for part in tensor]
 
 
 def write_json(path, value):
-    """Indented JSON with lists of numbers on one line each, so that differences are readable."""
+    """Writes indented JSON with each list of numbers on one line, so that diffs are readable."""
     text = json.dumps(value, indent=1, ensure_ascii=False)
     compact = re.sub(r"\[[^\[\]{}\"]*\]", lambda match: " ".join(match[0].split()), text)
     path.write_text(compact.replace("[ ", "[").replace(" ]", "]") + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writes what Hugging Face's tokenizer makes of difficult texts, for the tests in tests/text.
+"""Writes the results of Hugging Face's tokenizer for difficult texts, for the tests in tests/text.
 
 Usage: python tools/golden/tokens.py
 Needs: transformers 5.23, tokenizers 0.23
@@ -25,7 +25,7 @@ from transformers import BertTokenizer
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "text" / "golden"
 
-# Name of a column of ids: what tokenizer_config.json says.
+# Names of columns of ids, with their tokenizer_config.json.
 SETTINGS = {
     "uncased": {},
     "cased": {"do_lower_case": False},
@@ -110,7 +110,7 @@ WORDS = (
 
 
 def make_vocabulary():
-    """Special tokens, words, and most characters that can be met, alone and inside of words."""
+    """Returns special tokens, words, and most characters, alone and inside words."""
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + WORDS
     for characters in SCRIPTS.values():
         forms = (
@@ -119,7 +119,7 @@ def make_vocabulary():
             | set(unicodedata.normalize("NFD", characters))
         )
         for c in sorted(forms | set(unicodedata.normalize("NFD", characters).lower())):
-            # A line of vocab.txt holds no white space; every fifth character stays unknown.
+            # Lines of vocab.txt contain no white space. Every fifth character stays unknown.
             if not c.isspace() and (c.isascii() or ord(c) % 5 != 0):
                 tokens += [c, "##" + c]
     return list(dict.fromkeys(tokens))
@@ -145,7 +145,7 @@ def make_tokenizers(vocabulary):
 
 
 def random_text(rng):
-    """Words of mixed scripts, some of them across all of Unicode."""
+    """Returns words of mixed scripts, some from all of Unicode."""
     pools = list(SCRIPTS.values())
     pieces = []
     for _ in range(rng.randint(1, 5)):
@@ -164,7 +164,7 @@ def random_text(rng):
 
 
 def ranges(predicate):
-    """[first, last] of the stretches of code points for which `predicate` holds."""
+    """Returns the ranges [first, last] of code points for which `predicate` holds."""
     result = []
     for c in range(0x110000):
         if 0xD800 <= c <= 0xDFFF or not predicate(chr(c)):
@@ -177,7 +177,7 @@ def ranges(predicate):
 
 
 def block_hashes(normalizer):
-    """For every block of 4096 code points FNV-1a over the normalized forms, each ended by a NUL."""
+    """Returns FNV-1a over the NUL-terminated normalized forms of each block of 4096 code points."""
     hashes = []
     for block in range(0, 0x110000, 0x1000):
         value = 0xCBF29CE484222325
@@ -223,7 +223,7 @@ def make_characters():
 
 
 def plain_tokens(vocabulary):
-    """Of a tokenizer that normalizes nothing: control characters, case and accents stay."""
+    """Returns ids without normalization: control characters, case and accents stay."""
     ids = {token: i for i, token in enumerate(vocabulary)}
     plain = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
     plain.pre_tokenizer = BertPreTokenizer()
@@ -254,7 +254,7 @@ def main():
         ]
 
     def encode_pair(first, second, max_length):
-        """Ids, and how many of them are of type 0. As a batch: a single call takes "" for no pair."""
+        """Returns ids, and the number of them with type 0. Uses a batch, because a single call treats "" as no pair."""
         encoded = tokenizers["uncased"]([first], [second], truncation=True, max_length=max_length)
         types = encoded["token_type_ids"][0]
         assert types == sorted(types)

@@ -1,6 +1,6 @@
-"""Short runs of transformers' Trainer with what people set in it, which our trainer must follow.
+"""Writes short runs of transformers' Trainer with common settings, which our trainer must reproduce.
 
-    python tools/golden/trainer_runs.py     # after training.py, whose checkpoint and batches it reads
+    python tools/golden/trainer_runs.py     # after training.py: reads its checkpoint and batches
 
 Writes tests/train/golden/trainer_runs.json: `schedules`, the learning rates of
 `lr_scheduler_type` x warm-up over some steps, and `runs`, each with its settings and per step `loss`
@@ -8,11 +8,11 @@ and `gradient_norm` (before clipping), and at the end the L2 norm of all paramet
 `final_logits` of the last batch. All in float64, in the order of the texts, without dropout.
 
   accumulated  batches of 2, 4 of them a step, 20 texts: the last step of an epoch has 2 batches.
-               Smoothed labels, for that loss is divided by the number of texts of the whole step
-               (num_items_in_batch); BertForSequenceClassification's own loss ignores that number
-               in transformers 5, so that the Trainer adds up the means of the batches there.
+               With label smoothing, whose loss is divided by the number of texts of the whole step
+               (num_items_in_batch). BertForSequenceClassification's own loss ignores that number
+               in transformers 5, so the Trainer would add up the means of the batches.
   distilled    0.3 cross entropy + 0.7 T^2 KL(softmax(parent / T) || softmax(student / T)), T = 3,
-               with `parent_logits` that are stored beside
+               with stored `parent_logits`
   layerwise    the learning rate falls by 0.8 from layer to layer
 """
 

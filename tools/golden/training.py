@@ -1,4 +1,4 @@
-"""Two hundred AdamW steps of PyTorch on a tiny classifier: the curve our trainer must follow.
+"""Writes two hundred AdamW steps of PyTorch on a tiny classifier, which our trainer must reproduce.
 
     python tools/golden/training.py
 
@@ -10,8 +10,8 @@ Writes tests/train/golden/:
                        `float64`: `loss` and `gradient_norm` (before clipping) of each step, the
                        L2 norm of all parameters at the end, and `final_logits`
 
-No dropout. A label says whether words with even or odd ids have the majority in the sentence. Both
-runs start from the same float32 weights; what lies between them is what rounding alone does.
+No dropout. The label is whether words with even or odd ids are the majority in the sentence. Both runs
+start from the same float32 weights, so they differ only by rounding.
 """
 
 import numpy
@@ -33,8 +33,8 @@ SETTINGS = {
 
 
 def learnable_batch(generator, config):
-    """Sentences of 3, 5, … 11 words, odd so that the vote has no ties. A word speaks for label 1 if
-    its id is even; four in five speak for the label drawn. All batches are equally wide, to stack.
+    """Returns sentences of 3, 5, … 11 words, an odd number to avoid ties. A word votes for label 1 if its
+    id is even; four of five vote for the random label. All batches have the same width, for stacking.
     """
     words = generator.integers(1, 6, size=BATCH) * 2 + 1
     words[0] = 11
@@ -56,7 +56,7 @@ def training_batches(config, seed):
 
 
 def learning_rate(step):
-    """Linear decay to 0 without warm-up; `step` counts from 0."""
+    """Returns the learning rate with linear decay to 0 and no warm-up; `step` counts from 0."""
     return SETTINGS["learning_rate"] * (1.0 - step / STEPS)
 
 

@@ -1,14 +1,14 @@
-"""Writes what is kept of texts that are too long, for the tests in tests/text.
+"""Writes the truncations of texts that are too long, for the tests in tests/text.
 
 Usage: python tools/golden/truncation.py
 Needs: transformers 5.23, and tests/text/golden/vocab.txt and byte_pair (tokens.py, byte_pairs.py)
 
 File in tests/text/golden:
-  truncation.json  per tokenizer rows of: the most tokens, a text, a second one or null, and the ids
+  truncation.json  per tokenizer rows of: the token limit, a text, a second one or null, and the ids
                    by --truncation head, tail and head_tail. The first two are by transformers
-                   (truncation_side right and left). It has no head_tail: that is the first quarter
-                   of the tokens that are kept, rounded down, and the last ones, of each text as many
-                   as transformers keeps (longest_first).
+                   (truncation_side right and left), which has no head_tail. That keeps the first
+                   quarter of a text's remaining tokens, rounded down, and the rest from its end.
+                   Each text has as many tokens as transformers keeps (longest_first).
 """
 
 import json
@@ -30,7 +30,7 @@ LENGTHS = [4, 9, 14, 22, 31]
 
 
 def bert_tokenizer():
-    """Of a folder as hone writes it for head_tail, which transformers reads as truncation_side left."""
+    """Returns the tokenizer of a folder that hone wrote for head_tail. transformers reads truncation_side left."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(FOLDER / "vocab.txt", folder)
         config = {"truncation_side": "left", "hone_truncation": "head_tail"}
@@ -46,7 +46,7 @@ def head_tail(pieces, count):
 
 
 def row(tokenizer, length, texts):
-    # As a batch: a single call takes "" for no pair.
+    # Uses a batch, because a single call treats "" as no pair.
     batch = [[text] for text in texts]
     ids = []
     for side in ("right", "left"):
@@ -58,7 +58,7 @@ def row(tokenizer, length, texts):
         head_tail(tokenizer(text, add_special_tokens=False)["input_ids"], sequences.count(i))
         for i, text in enumerate(texts)
     ]
-    # The special tokens are where they are for the other sides.
+    # The special tokens have the same places as for the other sides.
     ids.append([id if s is None else kept[s].pop(0) for id, s in zip(ids[1], sequences)])
     assert not any(kept)
     return [length, texts[0], texts[1] if len(texts) > 1 else None] + ids

@@ -5,8 +5,8 @@ Needs: tokenizers 0.23
 
 File: tests/text/golden/word_pieces.json, a list of cases: texts, settings and the vocabulary in the order of its ids.
 
-The trainer gives the letters that continue a word their ids in the order of a hash table, which differs from run to run,
-and breaks ties by ids. So that its answer is defined, special tokens fix these ids: behind the five of BERT all letters
+The trainer numbers the letters that continue a word in the order of a hash table, which differs from run to run, and
+breaks ties by ids. To make its result deterministic, special tokens fix these ids: after BERT's five come all letters
 by code point, then all letters that continue a word.
 """
 
@@ -36,7 +36,7 @@ def words_of(texts):
 
 
 def letters(texts, limit):
-    """The letters by code point, and those of them that continue a word."""
+    """Returns the letters by code point, and those that continue a word."""
     counts = {}
     for word in words_of(texts):
         for c in word:
@@ -77,7 +77,7 @@ def case(texts, vocab_size, min_frequency=2, limit_alphabet=1000):
 
 
 def random_texts(rng, syllables, texts, words):
-    """Words of a few syllables, some far more frequent than others, so that there are ties of all kinds."""
+    """Returns words of a few syllables with very different frequencies, so that there are ties of all kinds."""
     lexicon = [
         "".join(rng.choice(syllables) for _ in range(rng.randint(1, 4))) for _ in range(words)
     ]

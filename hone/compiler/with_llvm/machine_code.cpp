@@ -38,7 +38,7 @@ using Message = Owned<char*, LLVMDisposeMessage>;
 void initialize() {
   static const bool failed =
       LLVMInitializeNativeTarget() != 0 || LLVMInitializeNativeAsmPrinter() != 0;
-  HONE_ASSERT(!failed, "LLVM knows no code generator for this processor");
+  HONE_ASSERT(!failed, "LLVM has no code generator for this processor");
 }
 
 // Targets levels of x86-64 rather than this exact CPU, so that all machines that share a cache can use the objects.
@@ -67,7 +67,7 @@ LLVMOrcLLJITRef jit() {
   static const LLVMOrcLLJITRef made = [] {
     initialize();
     LLVMOrcLLJITRef created = nullptr;
-    check(LLVMOrcCreateLLJIT(&created, nullptr), "LLVM's linker cannot be made");
+    check(LLVMOrcCreateLLJIT(&created, nullptr), "LLVM's linker cannot be created");
     return created;
   }();
   return made;
@@ -101,19 +101,19 @@ std::string compile_object(std::string_view text, int lanes) {
   char* error = nullptr;
   const bool unreadable = LLVMParseIRInContext(context.get(), source, &parsed, &error) != 0;
   Message message(error);
-  HONE_ASSERT(!unreadable, "LLVM does not read what was generated: {}\n{}", message.get(), text);
+  HONE_ASSERT(!unreadable, "LLVM cannot parse the generated code: {}\n{}", message.get(), text);
   const Module module(parsed);
   error = nullptr;
   const bool broken = LLVMVerifyModule(module.get(), LLVMReturnStatusAction, &error) != 0;
   message.reset(error);
-  HONE_ASSERT(!broken, "LLVM does not take what was generated: {}\n{}", message.get(), text);
+  HONE_ASSERT(!broken, "LLVM rejects the generated code: {}\n{}", message.get(), text);
   const Machine machine = machine_of(lanes);
   LLVMMemoryBufferRef made = nullptr;
   error = nullptr;
   const bool failed = LLVMTargetMachineEmitToMemoryBuffer(machine.get(), module.get(),
                                                           LLVMObjectFile, &error, &made) != 0;
   message.reset(error);
-  HONE_ASSERT(!failed, "LLVM makes no code: {}\n{}", message.get(), text);
+  HONE_ASSERT(!failed, "LLVM cannot compile the generated code: {}\n{}", message.get(), text);
   const Buffer object(made);
   return {LLVMGetBufferStart(object.get()), LLVMGetBufferSize(object.get())};
 }

@@ -4,7 +4,7 @@
 namespace hone::compiler {
 
 std::string code_generation_missing() {
-  return "the program was built without LLVM 19; install llvm-19-dev and build it again";
+  return "the program was built without LLVM 19; install llvm-19-dev and rebuild it";
 }
 
 std::string llvm_version() { return ""; }

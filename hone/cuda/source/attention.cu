@@ -6,7 +6,7 @@
 #include "attention_tiles.cuh"
 
 // Raises the maxima to those of the scores, turns scores into weights, and rescales earlier sums.
-inline void weigh(float (&scores)[kRows][kColumnsPerLane], float (&maximum)[kRows], float (&sum)[kRows],
+inline void exponentiate_scores(float (&scores)[kRows][kColumnsPerLane], float (&maximum)[kRows], float (&sum)[kRows],
                   float (&context)[kRows][kValueSize / 8]) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                        call.query.token_stride, block_queries, kBlockRows, call.head_size,
                        call.packed, call.scale, query_tile);
   float maximum[kRows], sum[kRows], context[kRows][kValueSize / 8];
-  fill(maximum, nothing());
+  fill(maximum, minus_infinity());
   fill(sum, 0);
   fill(context, 0);
   for (std::int64_t key = 0; key < place.keys; key += kColumns) {
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float scores[kRows][kColumnsPerLane];
     multiply_rows<kHeadSize>(own, key_tile, keys, scores);
     add_mask(call, place, key, keys, scores);
-    weigh(scores, maximum, sum, context);
+    exponentiate_scores(scores, maximum, sum, context);
     __syncwarp();
     if (call.random_key != nullptr) {
       draw_by_query(call, place, place.first + warp_number() * kWarpRows, key, keys, weights);

@@ -52,14 +52,14 @@ struct Softmax {
 
 // Stores a sum over all queries of a text for each of its keys. The block holds the weights of the whole text.
 template <int kSize>
-inline void store_turned_sums(const float* weights, const float* vectors, int queries, int keys,
+inline void store_transposed_sums(const float* weights, const float* vectors, int queries, int keys,
                               VALUE* to, std::int64_t token_stride, int size, bool packed) {
   float ones[kRows];
   fill(ones, 1);
   for (int key = warp_number() * kWarpRows; key < keys; key += kBlockRows) {
     float sum[kRows][kSize / 8];
     fill(sum, 0);
-    add_turned_rows<kSize>(weights + key, vectors, queries, sum);
+    add_transposed_rows<kSize>(weights + key, vectors, queries, sum);
     store_rows<kSize, true>(sum, ones, to + key * token_stride, token_stride, keys - key, size, packed);
   }
 }
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                         call.dy.token_stride, block_queries, kBlockRows, call.value_size,
                         call.packed, 1, dy_tile);
   Softmax softmax;
-  fill(softmax.maximum, nothing());
+  fill(softmax.maximum, minus_infinity());
   fill(softmax.sum, 0);
   fill(softmax.dot, 0);
   float dquery[kRows][kHeadSize / 8], scores[kRows][kColumnsPerLane], gradients[kRows][kColumnsPerLane];
@@ -149,13 +149,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (has_all) {
     const int keys = int(place.keys);
     __syncthreads();
-    store_turned_sums<kHeadSize>(all_weights, query_tile, block_queries, keys,
+    store_transposed_sums<kHeadSize>(all_weights, query_tile, block_queries, keys,
                                  of_keys(call.dkey, place), call.dkey.token_stride, call.head_size,
                                  call.packed);
     __syncthreads();
     if (queries > 0) keep(gradients, weights);
     __syncthreads();
-    store_turned_sums<kValueSize>(all_weights, dy_tile, block_queries, keys,
+    store_transposed_sums<kValueSize>(all_weights, dy_tile, block_queries, keys,
                                   of_keys(call.dvalue, place), call.dvalue.token_stride,
                                   call.value_size, call.packed);
     return;

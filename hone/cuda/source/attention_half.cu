@@ -7,7 +7,7 @@ constexpr int kThreads = 32 * WARPS, kBlockRows = 16 * WARPS, kColumns = 64, kTi
 #include "attention_half.cuh"
 
 // Raises the maxima to those of the scores, turns scores into weights, and rescales earlier sums.
-inline void weigh(float (&scores)[kTiles][4], float (&maximum)[2], float (&sum)[2],
+inline void exponentiate_scores(float (&scores)[kTiles][4], float (&maximum)[2], float (&sum)[2],
                   float (&context)[kSize / 8][4]) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                                    call.query.token_stride, block_queries, query_tile);
   begin_columns(0);
   const float scale = call.scale * kLog2E;
-  float maximum[2] = {nothing(), nothing()}, sum[2] = {0, 0}, context[kSize / 8][4];
+  float maximum[2] = {minus_infinity(), minus_infinity()}, sum[2] = {0, 0}, context[kSize / 8][4];
   clear(context);
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     begin_columns(tile + 1);
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       float scores[kTiles][4];
       multiply_vectors(own, key_tiles + stage * kColumns * kPitch, scores);
       mask_scores(scale, masks + stage * kColumns, scores);
-      weigh(scores, maximum, sum, context);
+      exponentiate_scores(scores, maximum, sum, context);
       std::uint32_t weights[kTiles][2];
 #pragma unroll
       for (int j = 0; j < kTiles; ++j) {

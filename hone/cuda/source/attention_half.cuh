@@ -112,13 +112,13 @@ inline void add_sixteen(const std::uint32_t (&a)[4], std::uint32_t vectors, floa
 #pragma unroll
   for (int j = 0; j < kSize / 8; j += 2) {
     std::uint32_t b[4];
-    load_turned_matrices(b, vectors + 2 * 8 * j);
+    load_transposed_matrices(b, vectors + 2 * 8 * j);
     multiply_add(sum[j], a, b[0], b[1]);
     multiply_add(sum[j + 1], a, b[2], b[3]);
   }
 }
 // Returns the lane's address for `add_sixteen`.
-inline std::uint32_t turned_address(const VALUE* vectors) {
+inline std::uint32_t transposed_address(const VALUE* vectors) {
   return shared_address(vectors + lane() % 16 * kPitch + lane() / 16 * 8);
 }
 
@@ -126,7 +126,7 @@ inline std::uint32_t turned_address(const VALUE* vectors) {
 template <int kTiles>
 inline void add_weighted_vectors(const std::uint32_t (&weights)[kTiles][2], const VALUE* vectors,
                                  float (&sum)[kSize / 8][4]) {
-  const std::uint32_t address = turned_address(vectors);
+  const std::uint32_t address = transposed_address(vectors);
 #pragma unroll
   for (int j = 0; j < kTiles; j += 2) {
     const std::uint32_t a[4] = {weights[j][0], weights[j][1], weights[j + 1][0], weights[j + 1][1]};
@@ -138,10 +138,10 @@ inline void add_weighted_vectors(const std::uint32_t (&weights)[kTiles][2], cons
 
 // Returns what the mask adds to scores of key t, in units of log 2: -infinity beyond the last key.
 inline float mask_of(const AttentionCall& call, const Place& place, std::int64_t t) {
-  if (t >= place.keys) return nothing();
+  if (t >= place.keys) return minus_infinity();
   const float added = call.mask == nullptr ? 0 : call.mask[place.text * call.mask_stride + t];
   // The lowest finite float is a common mask value and must not become -infinity.
-  return added > nothing() ? fmaxf(added * kLog2E, -3.4028235e38f) : added;
+  return added > minus_infinity() ? fmaxf(added * kLog2E, -3.4028235e38f) : added;
 }
 // Stores the mask of the kColumns keys from `key` on in shared memory.
 template <int kColumns>
@@ -210,7 +210,7 @@ struct Kept {
 
 // The same for rows that are keys and columns that are queries: a lane draws the warp's part of a column.
 template <int kTiles>
-struct TurnedKept {
+struct TransposedKept {
   static_assert(kTiles == 8 || kTiles == 4, "one or two columns of a lane");
   std::uint32_t bits;
 

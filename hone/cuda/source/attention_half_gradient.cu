@@ -32,14 +32,14 @@ inline void keep(const std::uint32_t (&weights)[kTiles][2], VALUE* own) {
 }
 
 // sum = w^T v, with weights w of all queries and 16 keys, from the key at `weights` on, and vectors v of the queries.
-inline void multiply_turned(const VALUE* weights, const VALUE* vectors, int queries, float (&sum)[kSize / 8][4]) {
+inline void multiply_transposed(const VALUE* weights, const VALUE* vectors, int queries, float (&sum)[kSize / 8][4]) {
   const int row = lane() % 8 + lane() / 16 * 8, column = lane() / 8 % 2 * 8;
-  const std::uint32_t a_at = shared_address(weights + row * kWeightPitch + column), b_at = turned_address(vectors);
+  const std::uint32_t a_at = shared_address(weights + row * kWeightPitch + column), b_at = transposed_address(vectors);
   clear(sum);
 #pragma unroll 2
   for (int query = 0; query < queries; query += 16) {
     std::uint32_t a[4];
-    load_turned_matrices(a, a_at + 2 * query * kWeightPitch);
+    load_transposed_matrices(a, a_at + 2 * query * kWeightPitch);
     add_sixteen(a, b_at + 2 * query * kPitch, sum);
   }
 }
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
     mask_scores(call.scale * kLog2E, mask, scores);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      float highest = nothing(), sum = 0;
+      float highest = minus_infinity(), sum = 0;
 #pragma unroll
       for (int j = 0; j < kTiles; ++j) highest = fmaxf(highest, fmaxf(scores[j][2 * row], scores[j][2 * row + 1]));
       const float shift = shift_of(maximum_of_group(highest));
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
                of_queries(call.dquery, place) + first * call.dquery.token_stride, call.dquery.token_stride, queries);
   const float factor = kDrops ? call.factor : 1;
   if (keys > 0) {
-    multiply_turned(all_weights + first, dy_tile, int(place.queries), sum);
+    multiply_transposed(all_weights + first, dy_tile, int(place.queries), sum);
     store_rows(sum, factor, factor, stage, of_keys(call.dvalue, place) + first * call.dvalue.token_stride,
                call.dvalue.token_stride, keys);
   }
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
   if (queries > 0) keep(weights, own_weights);
   __syncthreads();
   if (keys > 0) {
-    multiply_turned(all_weights + first, query_tile, int(place.queries), sum);
+    multiply_transposed(all_weights + first, query_tile, int(place.queries), sum);
     store_rows(sum, call.scale, call.scale, stage, of_keys(call.dkey, place) + first * call.dkey.token_stride,
                call.dkey.token_stride, keys);
   }
@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(kShortThreads, kShortBlocks)
 
 // The online softmax and delta of a lane's two rows.
 struct Softmax {
-  float maximum[2] = {nothing(), nothing()}, sum[2] = {0, 0}, dot[2] = {0, 0};
+  float maximum[2] = {minus_infinity(), minus_infinity()}, sum[2] = {0, 0}, dot[2] = {0, 0};
 
   template <int kTiles>
   inline void take(float (&scores)[kTiles][4], const float (&gradients)[kTiles][4]) {
@@ -330,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float* const to = all_statistics + stage * 3 * kColumns + threadIdx.x;
         // Queries beyond the last have weights of 0.
         const bool is_there = int(threadIdx.x) < queries;
-        to[0] = is_there ? statistics.shift[query + threadIdx.x] : -nothing();
+        to[0] = is_there ? statistics.shift[query + threadIdx.x] : -minus_infinity();
         to[kColumns] = is_there ? statistics.inverse[query + threadIdx.x] : 0;
         to[2 * kColumns] = is_there ? statistics.delta[query + threadIdx.x] : 0;
       }
@@ -352,7 +352,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     begin_columns(tile + 1);
     const int stage = int(tile % 2);
-    TurnedKept<kTiles> kept;
+    TransposedKept<kTiles> kept;
     if (kDrops && keys > 0) kept.take(call, place, tile * kColumns, first);
     wait_for_copies<1>();
     __syncthreads();

@@ -8,7 +8,7 @@
 using hone::cuda::AttentionCall;
 using hone::cuda::AttentionHeads;
 
-inline float nothing() { return __uint_as_float(0xff800000u); }  // -infinity
+inline float minus_infinity() { return __uint_as_float(0xff800000u); }  // -infinity
 
 inline int smaller(std::int64_t a, int b) { return a < b ? int(a) : b; }
 inline std::int64_t whole(std::int64_t count, int of) { return (count + of - 1) / of; }
@@ -83,7 +83,7 @@ inline VALUE* of_keys(const AttentionHeads& x, const Place& place) {
 }
 
 // Returns what is subtracted from scores with this maximum: 0 if all are -infinity, to avoid NaN.
-inline float shift_of(float maximum) { return maximum == nothing() ? 0 : maximum; }
+inline float shift_of(float maximum) { return maximum == minus_infinity() ? 0 : maximum; }
 
 // Returns the index of the random word of a weight.
 inline std::uint64_t word_of(const AttentionCall& call, const Place& place, std::int64_t query,

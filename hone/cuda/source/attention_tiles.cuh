@@ -159,7 +159,7 @@ inline void add_weighted_rows(const float* weights, const float* vectors, int co
 
 // The transposed product: sum[i] += weights of all `rows` rows and column kRows r + i times the vectors of the rows.
 template <int kSize>
-inline void add_turned_rows(const float* weights, const float* vectors, int rows,
+inline void add_transposed_rows(const float* weights, const float* vectors, int rows,
                             float (&sum)[kRows][kSize / 8]) {
   weights += kRows * lane_row();
   vectors += 4 * lane_column();
@@ -189,12 +189,12 @@ inline void keep(const float (&x)[kRows][kColumnsPerLane], float* weights) {
 
 // Stores the lane's part of row r + 4 i of the warp (transposed: of row kRows r + i), multiplied by `factor[i]`, for
 // rows below `rows`.
-template <int kSize, bool kTurned = false>
+template <int kSize, bool kTransposed = false>
 inline void store_rows(const float (&x)[kRows][kSize / 8], const float (&factor)[kRows], VALUE* to,
                        std::int64_t token_stride, int rows, int size, bool packed) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
-    const int row = kTurned ? kRows * lane_row() + i : lane_row() + 4 * i;
+    const int row = kTransposed ? kRows * lane_row() + i : lane_row() + 4 * i;
     if (row >= rows) continue;
 #pragma unroll
     for (int l = 0; l < kSize / 32; ++l) {
@@ -291,7 +291,7 @@ inline void add_mask(const AttentionCall& call, const Place& place, std::int64_t
 #pragma unroll
   for (int j = 0; j < kColumnsPerLane; ++j) {
     const int t = lane_column() + 8 * j;
-    const float added = t >= keys ? nothing() : mask == nullptr ? 0.0f : mask[t];
+    const float added = t >= keys ? minus_infinity() : mask == nullptr ? 0.0f : mask[t];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) scores[i][j] += added;
   }

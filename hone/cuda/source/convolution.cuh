@@ -156,9 +156,9 @@ inline int warp_row() { return threadIdx.x / 128 * kWarpRows; }
 inline int warp_column() { return threadIdx.x / 32 % 4 * kWarpColumns; }
 
 // The row pitch of the memory in which a warp rearranges 16 rows of its part: half a warp writes all banks.
-constexpr int kTurnPitch = kWarpColumns + 8;
-constexpr int kTurnFloats = 16 * kTurnPitch;
-static_assert(8 * kTurnFloats * sizeof(float) <= 2 * sizeof(Tile), "turned where tiles were");
+constexpr int kTransposePitch = kWarpColumns + 8;
+constexpr int kTransposeFloats = 16 * kTransposePitch;
+static_assert(8 * kTransposeFloats * sizeof(float) <= 2 * sizeof(Tile), "turned where tiles were");
 
 #if TENSOR
 
@@ -199,7 +199,7 @@ struct Sums {
     for (int j = 0; j < kAcross; ++j)
 #pragma unroll
       for (int below = 0; below < 2; ++below)
-        *reinterpret_cast<Pack<float, 2>*>(to + (row + 8 * below) * kTurnPitch + column + 8 * j) = {
+        *reinterpret_cast<Pack<float, 2>*>(to + (row + 8 * below) * kTransposePitch + column + 8 * j) = {
             {at[slab][j][2 * below], at[slab][j][2 * below + 1]}};
   }
 };
@@ -237,7 +237,7 @@ struct Sums {
     for (int below = 0; below < 2; ++below)
 #pragma unroll
       for (int j = 0; j < kAcross; ++j)
-        to[(row + 8 * below) * kTurnPitch + column + 4 * j] = at[2 * slab + below][j];
+        to[(row + 8 * below) * kTransposePitch + column + 4 * j] = at[2 * slab + below][j];
   }
 };
 
@@ -262,7 +262,7 @@ inline void finish(const Epilogue& epilogue, float sum, int row, std::int64_t at
 // partial sums (parts, rows, columns). `tiles` is the memory of both tiles, which no thread reads any more.
 inline void write_tile(const Results& results, const Sums& sums, int first_row, int first_column, Tile* tiles,
                        const Epilogue& epilogue, float* partials) {
-  float* const turned = reinterpret_cast<float*>(tiles) + threadIdx.x / 32 * kTurnFloats;
+  float* const transposed = reinterpret_cast<float*>(tiles) + threadIdx.x / 32 * kTransposeFloats;
   const int lane_column = lane_number() % kWarpColumns, lane_row = lane_number() / kWarpColumns;
   const int column = first_column + warp_column() + lane_column;
   const std::int64_t at = offset_of(results, column);
@@ -270,12 +270,12 @@ inline void write_tile(const Results& results, const Sums& sums, int first_row, 
   // Unrolled, since sums are in registers.
 #pragma unroll
   for (int slab = 0; slab < kWarpRows / 16; ++slab) {
-    sums.write(slab, turned);
+    sums.write(slab, transposed);
     __syncwarp();
     for (int r = lane_row; r < 16; r += 32 / kWarpColumns) {
       const int row = first_row + warp_row() + 16 * slab + r;
       if (row >= results.rows || column >= results.columns) continue;
-      const float sum = turned[r * kTurnPitch + lane_column];
+      const float sum = transposed[r * kTransposePitch + lane_column];
       if (partials != nullptr)
         partials[(part + row) * results.columns + column] = sum;
       else

@@ -73,12 +73,12 @@ struct Steps {
         const int first = 16 * half + lane % 8, low = lane / 8 % 2, high = lane / 16;
 #pragma unroll
         for (int i = 0; i < Sums::kDown; ++i)
-          load_turned_matrices(
+          load_transposed_matrices(
               a[i], shared_address(tile.rows + RowSide::place(first + 8 * high, warp_row() / 8 + 2 * i + low)));
 #pragma unroll
         for (int j = 0; j < Sums::kAcross; j += 2) {
           std::uint32_t both[4];
-          load_turned_matrices(
+          load_transposed_matrices(
               both, shared_address(tile.columns + ColumnSide::place(first + 8 * low, warp_column() / 8 + j + high)));
           b[j][0] = both[0], b[j][1] = both[1], b[j + 1][0] = both[2], b[j + 1][1] = both[3];
         }

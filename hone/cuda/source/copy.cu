@@ -13,13 +13,13 @@ using Element = std::uint16_t;
 using Element = std::uint8_t;
 #endif
 
-constexpr int kMostAxes = 6;
+constexpr int kMaxAxes = 6;
 
 /// Elements in row-major order, and their strides.
 struct Walk {
   std::int64_t count;
   std::int64_t axes;
-  std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
+  std::int64_t sizes[kMaxAxes], from[kMaxAxes], to[kMaxAxes];
 };
 
 // `Index` is the type of divisions, since 64-bit ones are slow.
@@ -30,7 +30,7 @@ void copy(const Walk& walk, const Element* from, Element* to) {
   Index rest = Index(number);
   std::int64_t from_offset = 0, to_offset = 0;
 #pragma unroll
-  for (int axis = kMostAxes - 1; axis >= 0; --axis) {
+  for (int axis = kMaxAxes - 1; axis >= 0; --axis) {
     if (axis >= walk.axes) continue;
     const Index size = Index(walk.sizes[axis]), along = axis == 0 ? rest : rest % size;
     rest /= size;
@@ -48,45 +48,45 @@ extern "C" __global__ void copy_many(const Walk walk, const Element* from, Eleme
 }
 
 /// Matrices that are read along their rows and written along their columns.
-struct Turn {
+struct TransposedCopy {
   std::int64_t rows, columns;        // of the matrix that is read
   std::int64_t from_row, to_column;  // the strides that are not 1
   std::int64_t axes;                 // other dimensions
-  std::int64_t sizes[kMostAxes], from[kMostAxes], to[kMostAxes];
+  std::int64_t sizes[kMaxAxes], from[kMaxAxes], to[kMaxAxes];
 };
 
 constexpr int kTile = 32, kTileRows = 8;
 
 // Each block of (kTile, kTileRows) threads transposes a tile in shared memory, so that reads and writes are both
 // coalesced.
-extern "C" __global__ void copy_turned(const Turn turn, const Element* from, Element* to) {
+extern "C" __global__ void copy_transposed(const TransposedCopy transposed, const Element* from, Element* to) {
   __shared__ Element tile[kTile][kTile + 1];
   std::uint32_t rest = blockIdx.x;
-  const std::uint32_t tiles_across = (turn.columns + kTile - 1) / kTile, tiles_down = (turn.rows + kTile - 1) / kTile;
+  const std::uint32_t tiles_across = (transposed.columns + kTile - 1) / kTile, tiles_down = (transposed.rows + kTile - 1) / kTile;
   const std::int64_t first_column = std::int64_t(rest % tiles_across) * kTile;
   rest /= tiles_across;
   const std::int64_t first_row = std::int64_t(rest % tiles_down) * kTile;
   rest /= tiles_down;
 #pragma unroll
-  for (int axis = kMostAxes - 1; axis >= 0; --axis) {
-    if (axis >= turn.axes) continue;
-    const std::uint32_t size = turn.sizes[axis];
+  for (int axis = kMaxAxes - 1; axis >= 0; --axis) {
+    if (axis >= transposed.axes) continue;
+    const std::uint32_t size = transposed.sizes[axis];
     const std::int64_t along = rest % size;
     rest /= size;
-    from += along * turn.from[axis];
-    to += along * turn.to[axis];
+    from += along * transposed.from[axis];
+    to += along * transposed.to[axis];
   }
 #pragma unroll
   for (int i = 0; i < kTile; i += kTileRows) {
     const std::int64_t row = first_row + threadIdx.y + i, column = first_column + threadIdx.x;
-    if (row < turn.rows && column < turn.columns)
-      tile[threadIdx.y + i][threadIdx.x] = from[row * turn.from_row + column];
+    if (row < transposed.rows && column < transposed.columns)
+      tile[threadIdx.y + i][threadIdx.x] = from[row * transposed.from_row + column];
   }
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < kTile; i += kTileRows) {
     const std::int64_t row = first_row + threadIdx.x, column = first_column + threadIdx.y + i;
-    if (row < turn.rows && column < turn.columns)
-      to[column * turn.to_column + row] = tile[threadIdx.x][threadIdx.y + i];
+    if (row < transposed.rows && column < transposed.columns)
+      to[column * transposed.to_column + row] = tile[threadIdx.x][threadIdx.y + i];
   }
 }

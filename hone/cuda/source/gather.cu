@@ -74,14 +74,14 @@ extern "C" __global__ void take_rows_gradient(std::int64_t count, std::int64_t r
                                               VALUE* __restrict__ dx) {
   const std::int64_t own = blockIdx.x, place = places[own];
   if (place < 0 || place >= rows) return;
-  int comes_before = 0, comes_behind = 0;
+  int comes_before = 0, comes_after = 0;
   for (std::int64_t b = threadIdx.x; b < count; b += blockDim.x) {
     if (places[b] != place) continue;
     comes_before |= b < own;
-    comes_behind |= b > own;
+    comes_after |= b > own;
   }
   if (__syncthreads_or(comes_before)) return;
-  const std::int64_t end = __syncthreads_or(comes_behind) ? count : own + 1;
+  const std::int64_t end = __syncthreads_or(comes_after) ? count : own + 1;
   for (std::int64_t c = threadIdx.x; c < width; c += blockDim.x) {
     float sum = 0;
     for (std::int64_t b = own; b < end; ++b)
@@ -168,19 +168,19 @@ extern "C" __global__ void sum_few_rows_1(std::int64_t count, std::int64_t rows,
   sum_few_rows<false>(count, rows, width, padding, run, runs, ids, dy, partials);
 }
 
-// For tables of many rows: marks (rows, words) have a bit for each chunk of tokens in which the row occurs, and `met`
+// For tables of many rows: marks (rows, words) have a bit for each chunk of tokens in which the row occurs, and `used_rows`
 // lists the rows that occur, each once. The order of that list is arbitrary; sums do not depend on it.
 constexpr int kWarps = 8, kChunk = kWarps * 32;
 
 extern "C" __global__ void mark_rows(std::int64_t count, std::int64_t rows, std::int64_t padding, std::int64_t words,
-                                     const std::int64_t* ids, std::uint32_t* marks, std::uint32_t* is_met,
-                                     std::uint32_t* number_met, std::int64_t* met) {
+                                     const std::int64_t* ids, std::uint32_t* marks, std::uint32_t* is_used,
+                                     std::uint32_t* used_row_count, std::int64_t* used_rows) {
   const std::int64_t token = thread_number();
   if (token >= count) return;
   const std::int64_t id = ids[token], chunk = token / kChunk;
   if (id < 0 || id >= rows || id == padding) return;
   atomicOr(marks + id * words + chunk / 32, 1u << (chunk % 32));
-  if (atomicExch(is_met + id, 1u) == 0) met[atomicAdd(number_met, 1u)] = id;
+  if (atomicExch(is_used + id, 1u) == 0) used_rows[atomicAdd(used_row_count, 1u)] = id;
 }
 
 /// Iterates over the chunks in which a row occurs.
@@ -202,17 +202,17 @@ struct Marks {
 // Blocks of (32, kWarps) threads sum a slice of a row's columns. All threads search for the row's tokens, some chunks
 // at a time, and list them in order. Each warp adds every kWarps-th token of the list.
 template <bool kNeighbours>
-void sum_met_rows(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
-                  const std::uint32_t* __restrict__ all_marks, const std::uint32_t* __restrict__ number_met,
-                  const std::int64_t* __restrict__ met, const VALUE* __restrict__ dy, float* __restrict__ table) {
+void sum_used_rows(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
+                  const std::uint32_t* __restrict__ all_marks, const std::uint32_t* __restrict__ used_row_count,
+                  const std::int64_t* __restrict__ used_rows, const VALUE* __restrict__ dy, float* __restrict__ table) {
   constexpr int kTogether = 32 / kWarps, kListed = 2 * kTogether * kChunk;
   __shared__ std::int64_t list[kListed];
   __shared__ int found[kTogether * kWarps];
   __shared__ float parts[kWarps][kSlice];
   const int lane = threadIdx.x, warp = threadIdx.y;
   const std::int64_t first_column = std::int64_t(blockIdx.y) * kSlice, left = width - first_column;
-  for (std::int64_t i = blockIdx.x; i < *number_met; i += gridDim.x) {
-    const std::int64_t id = met[i];
+  for (std::int64_t i = blockIdx.x; i < *used_row_count; i += gridDim.x) {
+    const std::int64_t id = used_rows[i];
     Marks marks(all_marks + id * words, words);
     Columns<kNeighbours> sum = {};
     int listed = 0;
@@ -273,14 +273,14 @@ void sum_met_rows(std::int64_t count, std::int64_t width, std::int64_t words, co
 }
 
 extern "C" __global__ void __launch_bounds__(kChunk)
-    sum_met_rows_4(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
-                   const std::uint32_t* __restrict__ marks, const std::uint32_t* __restrict__ number_met,
-                   const std::int64_t* __restrict__ met, const VALUE* __restrict__ dy, float* __restrict__ table) {
-  sum_met_rows<true>(count, width, words, ids, marks, number_met, met, dy, table);
+    sum_used_rows_4(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
+                   const std::uint32_t* __restrict__ marks, const std::uint32_t* __restrict__ used_row_count,
+                   const std::int64_t* __restrict__ used_rows, const VALUE* __restrict__ dy, float* __restrict__ table) {
+  sum_used_rows<true>(count, width, words, ids, marks, used_row_count, used_rows, dy, table);
 }
 extern "C" __global__ void __launch_bounds__(kChunk)
-    sum_met_rows_1(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
-                   const std::uint32_t* __restrict__ marks, const std::uint32_t* __restrict__ number_met,
-                   const std::int64_t* __restrict__ met, const VALUE* __restrict__ dy, float* __restrict__ table) {
-  sum_met_rows<false>(count, width, words, ids, marks, number_met, met, dy, table);
+    sum_used_rows_1(std::int64_t count, std::int64_t width, std::int64_t words, const std::int64_t* __restrict__ ids,
+                   const std::uint32_t* __restrict__ marks, const std::uint32_t* __restrict__ used_row_count,
+                   const std::int64_t* __restrict__ used_rows, const VALUE* __restrict__ dy, float* __restrict__ table) {
+  sum_used_rows<false>(count, width, words, ids, marks, used_row_count, used_rows, dy, table);
 }

@@ -68,8 +68,8 @@ constexpr int kProducts = kHalf / 16;        // of 16 columns
 constexpr int kSpanBytes = kWords * kThreads * 16;
 constexpr int kDepth = kWords >= 5 ? 2 : (8 + kWords - 1) / kWords + 1;
 constexpr int kBuffers = TILES == 1 ? 2 : 1;  // of x and scales: with two, a slice takes one barrier
-constexpr int kLeastBlock = 16;
-constexpr std::uint32_t kOnes = 0x3f803f80u, kNothing = 0x80008000u;  // pairs of bfloat16: 1 and -0
+constexpr int kMinBlock = 16;
+constexpr std::uint32_t kOnes = 0x3f803f80u, kNegativeZeros = 0x80008000u;  // pairs of bfloat16: 1 and -0
 
 struct PackedProduct {
   std::int64_t tokens;  // rows of x
@@ -88,7 +88,7 @@ struct ProductTables {
 
 struct Slice {
   uint2 x[2][kProducts][3][TILES][32];  // as lanes read fragments of B
-  alignas(16) std::uint16_t block_scales[BLOCKS ? kSlice / kLeastBlock : 1][kRows];
+  alignas(16) std::uint16_t block_scales[BLOCKS ? kSlice / kMinBlock : 1][kRows];
 };
 struct Shared {
   Slice slices[kBuffers];
@@ -167,8 +167,8 @@ inline std::uint32_t pair_of(std::uint32_t codes, std::uint32_t select, const Sh
   } else if constexpr (DECODE == SMALL_FLOAT) {
     constexpr std::uint32_t kMagnitude = ((1u << (BITS - 1)) - 1) << (7 - MANTISSA);
     const std::uint32_t pair = __byte_perm(codes, 0, select);
-    const std::uint32_t sign = pair << (16 - BITS) & kNothing;
-    return fused(sign | pair << (7 - MANTISSA) & (kMagnitude | kMagnitude << 16), factor, kNothing);
+    const std::uint32_t sign = pair << (16 - BITS) & kNegativeZeros;
+    return fused(sign | pair << (7 - MANTISSA) & (kMagnitude | kMagnitude << 16), factor, kNegativeZeros);
   } else {
     const std::uint32_t pair = __byte_perm(codes, 0, select);
     return shared.units[pair & 0xffu] | std::uint32_t(shared.units[pair >> 16]) << 16;
@@ -253,9 +253,9 @@ inline void split_x(const XValues& values, Slice& slice) {
 }
 
 // A thread's share of the scales of the blocks of a slice, as codes of four rows.
-constexpr int kMostScaleItems = kSlice / kLeastBlock * kPanels * 8 / kThreads;
+constexpr int kMaxScaleItems = kSlice / kMinBlock * kPanels * 8 / kThreads;
 struct ScaleCodes {
-  std::uint32_t of[kMostScaleItems];
+  std::uint32_t of[kMaxScaleItems];
 };
 
 inline void fetch_scales(const PackedWeight& w, std::int64_t first_panel, std::int64_t begin,
@@ -263,7 +263,7 @@ inline void fetch_scales(const PackedWeight& w, std::int64_t first_panel, std::i
   const int blocks = max(kSlice >> shift, 1);
   const std::int64_t panels = (w.rows + 31) / 32;
 #pragma unroll
-  for (int i = 0; i < kMostScaleItems; ++i) {
+  for (int i = 0; i < kMaxScaleItems; ++i) {
     const int item = threadIdx.x + i * kThreads;
     const int quad = item % 8, block = item / 8 % blocks, panel = item / (8 * blocks);
     const std::int64_t number = (begin >> shift) + block;
@@ -277,7 +277,7 @@ inline void fetch_scales(const PackedWeight& w, std::int64_t first_panel, std::i
 inline void put_scales(const ScaleCodes& scales, int shift, const Shared& shared, Slice& slice) {
   const int blocks = max(kSlice >> shift, 1);
 #pragma unroll
-  for (int i = 0; i < kMostScaleItems; ++i) {
+  for (int i = 0; i < kMaxScaleItems; ++i) {
     const int item = threadIdx.x + i * kThreads;
     const int quad = item % 8, block = item / 8 % blocks, panel = item / (8 * blocks);
     if (panel >= kPanels) continue;
@@ -427,8 +427,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
           if constexpr (BLOCKS) {
             const std::uint32_t scale =
                 __byte_perm(row < 2 ? scales.x : scales.y, 0, row % 2 == 0 ? 0x1010 : 0x3232);
-            pairs[row][0] = fused(pairs[row][0], scale, kNothing);
-            pairs[row][1] = fused(pairs[row][1], scale, kNothing);
+            pairs[row][0] = fused(pairs[row][0], scale, kNegativeZeros);
+            pairs[row][1] = fused(pairs[row][1], scale, kNegativeZeros);
           }
         }
         const std::uint32_t a[2][4] = {{pairs[0][0], pairs[1][0], pairs[0][1], pairs[1][1]},

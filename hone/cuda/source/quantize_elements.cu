@@ -46,7 +46,7 @@ scalar::TwoValues settled(const scalar::TwoValues& rule, const Constants& of) {
 scalar::ResidualSigns settled(const scalar::ResidualSigns& rule, const Constants& of) {
   scalar::ResidualSigns signs = rule;
   if (of.first != nullptr)
-    for (int l = 0; l < scalar::ResidualSigns::kMostLevels; ++l)
+    for (int l = 0; l < scalar::ResidualSigns::kMaxLevels; ++l)
       if (l < signs.levels) signs.means[l] = of.first[l];
   return signs;
 }

@@ -8,7 +8,7 @@
 using namespace hone;
 
 constexpr int kThreads = 256;
-constexpr int kMostSums = scalar::ResidualSigns::kMostLevels;
+constexpr int kMaxSums = scalar::ResidualSigns::kMaxLevels;
 
 // y = clamp(round(x / s), -bound, bound) s: gradients are 0 outside the bounds.
 struct IntegerGradient {
@@ -45,7 +45,7 @@ struct ResidualSignsGradient {
   ResidualSignsGradient(const scalar::ResidualSigns& rule, const float* state, std::int64_t)
       : signs(rule) {
     if (state != nullptr)
-      for (int l = 0; l < kMostSums; ++l)
+      for (int l = 0; l < kMaxSums; ++l)
         if (l < signs.levels) signs.means[l] = state[l];
     bound = signs.gradient_bound();
   }
@@ -53,7 +53,7 @@ struct ResidualSignsGradient {
     if (signs.old) return dy * signs.old_slope(x);
     float residual = x;
 #pragma unroll
-    for (int l = 0; l < kMostSums; ++l) {
+    for (int l = 0; l < kMaxSums; ++l) {
       if (l >= signs.levels) break;
       sums[l] += double(residual < 0 ? -dy : dy);
       residual -= residual < 0 ? -signs.means[l] : signs.means[l];
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   x += group * columns + begin;
   dy += group * columns + begin;
   dx += group * columns + begin;
-  double sums[kMostSums] = {};
+  double sums[kMaxSums] = {};
   const std::size_t addresses = reinterpret_cast<std::size_t>(x) |
                                 reinterpret_cast<std::size_t>(dy) |
                                 reinterpret_cast<std::size_t>(dx);
@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (partial == nullptr) return;
   __shared__ double of_thread[kThreads];
 #pragma unroll
-  for (int s = 0; s < kMostSums; ++s) {
+  for (int s = 0; s < kMaxSums; ++s) {
     if (s >= sum_count) break;
     of_thread[threadIdx.x] = sums[s];
     for (int width = kThreads / 2; width > 0; width /= 2) {

@@ -12,7 +12,7 @@ inline void load_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
                : "r"(address)
                : "memory");
 }
-inline void load_turned_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
+inline void load_transposed_matrices(std::uint32_t (&x)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
                : "r"(address)

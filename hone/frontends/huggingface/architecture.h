@@ -38,7 +38,7 @@ struct Architecture {
   std::string_view tokenizer_class = "BertTokenizer";
 
   std::string_view model_type() const { return keys.model_type; }
-  bool of_images() const { return !keys.knows_tokens(); }
+  bool of_images() const { return !keys.reads_tokens(); }
 };
 
 /// Throws `UserError`, starting with `where` and listing the supported ones, for an unknown model_type.

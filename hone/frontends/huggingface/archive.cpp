@@ -38,7 +38,7 @@ std::size_t find_end(std::string_view bytes) {
     reader.take(16);
     if (reader.number<std::uint16_t>() == comment) return bytes.size() - kEndBytes - comment;
   }
-  fail("the end of the zip archive is missing; the file is cut off or damaged");
+  fail("the end of the zip archive is missing; the file is truncated or damaged");
 }
 
 struct Directory {
@@ -122,8 +122,9 @@ std::pair<std::string, ArchiveEntry> read_entry(std::string_view bytes, ByteRead
 
   user_check((flags & 1) == 0, "entry '{}' is encrypted; only plain archives are read", name);
   user_check(method == 0 || method == Z_DEFLATED,
-             "entry '{}' is packed by method {}; only 0 (stored) and 8 (deflated) are read", name,
-             method);
+             "entry '{}' is compressed with method {}; only 0 (stored) and 8 (deflated) are "
+             "read",
+             name, method);
   entry.deflated = method == Z_DEFLATED;
   entry.size_bytes = extent.size_bytes;
   entry.packed =
@@ -176,7 +177,7 @@ ArchiveEntries read_archive(std::string_view bytes) {
         "the archive has {} bytes and would unpack to more than {}; it is damaged or a zip bomb",
         bytes.size(), limit);
     unpacked_bytes += entry.size_bytes;
-    user_check(entries.emplace(name, entry).second, "the archive names entry '{}' twice", name);
+    user_check(entries.emplace(name, entry).second, "the archive contains entry '{}' twice", name);
   }
   return entries;
 }

@@ -47,7 +47,7 @@ Index read_index(const fs::path& path) {
     index.file_of[name] = file;
     index.files.insert(file);
   }
-  user_check(!index.files.empty(), "{}: weight_map names no tensor", where);
+  user_check(!index.files.empty(), "{}: weight_map lists no tensors", where);
   return index;
 }
 
@@ -57,17 +57,17 @@ Safetensors read_shards(const fs::path& index_path, ReadFile read) {
   for (const std::string& file : index.files) {
     const fs::path path = index_path.parent_path() / file;
     user_check(path_exists(path),
-               "{}: no such file, but {} spreads the weights over it; fetch all of the model",
+               "{}: no such file, but {} lists weights in it; download the whole model",
                path.string(), index_path.filename().string());
     refuse_pointer(path);
     for (auto& [name, tensor] : read(path).tensors) {
       user_check(tensors.emplace(name, std::move(tensor)).second,
-                 "{}: tensor '{}' is in another file of the model too", path.string(),
+                 "{}: tensor '{}' is also in another file of the model", path.string(),
                  shown_name(name));
     }
   }
   for (const auto& [name, file] : index.file_of) {
-    user_check(tensors.contains(name), "{}: expected tensor '{}', which {} says is there",
+    user_check(tensors.contains(name), "{}: expected tensor '{}', which {} lists for this file",
                (index_path.parent_path() / file).string(), shown_name(name),
                index_path.filename().string());
   }
@@ -85,7 +85,7 @@ constexpr WeightSource kWeightSources[] = {
     {"model.safetensors.index.json", true, read_safetensors_file},
     {"pytorch_model.bin", false, read_pickled},
     {"pytorch_model.bin.index.json", true, read_pickled},
-    {kOwnWeightsFile, false, read_safetensors_file},
+    {kHoneWeightsFile, false, read_safetensors_file},
 };
 
 }  // namespace
@@ -93,10 +93,10 @@ constexpr WeightSource kWeightSources[] = {
 Checkpoint load_checkpoint(const fs::path& folder) {
   user_check(is_folder(folder), "{}: expected the folder of a model, got {}", folder.string(),
              path_exists(folder) ? "a file" : "nothing there");
-  std::string looked_for;
+  std::string tried_files;
   for (const WeightSource& source : kWeightSources) {
     const fs::path path = folder / source.file;
-    looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
+    tried_files += fmt::format("{}{}", tried_files.empty() ? "" : ", ", source.file);
     if (!path_exists(path)) continue;
     refuse_pointer(path);
     Safetensors read = source.index ? read_shards(path, source.read) : source.read(path);
@@ -106,7 +106,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     }
     return {std::move(read.tensors), std::string(source.file), saved};
   }
-  fail("{}: no weights in this folder; looked for {}", folder.string(), looked_for);
+  fail("{}: the folder contains no weights; expected one of {}", folder.string(), tried_files);
 }
 
 void save_checkpoint(const fs::path& folder, const TensorMap& tensors, const char* file) {

@@ -9,7 +9,7 @@ namespace hone {
 
 inline constexpr const char* kWeightsFile = "model.safetensors";
 /// For models that only this program can build, see `save_model`.
-inline constexpr const char* kOwnWeightsFile = "parameters.safetensors";
+inline constexpr const char* kHoneWeightsFile = "parameters.safetensors";
 
 struct Checkpoint {
   TensorMap tensors;            ///< contiguous; read-only views of the files where possible

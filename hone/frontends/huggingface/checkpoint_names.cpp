@@ -117,7 +117,7 @@ class Renamer {
                source_, shown_name(mask), to_string(given.sizes()), shown_name(original),
                to_string(values.sizes()));
     user_check(!result_.tensors.contains(name),
-               "{}: the tensor {} is there beside {}; keep one of them", source_, shown_name(name),
+               "{}: the file contains both {} and {}; keep one of them", source_, shown_name(name),
                shown_name(original));
     Tensor kept = Tensor::empty(DType::boolean, given.sizes());
     for (std::int64_t i = 0; i < given.count(); ++i) {

@@ -65,13 +65,13 @@ std::optional<std::int64_t> id_of_key(std::string_view key) {
 
 // Returns a label's name for tables, messages and file names; booleans as Python prints them.
 std::string label(const Source& source, const char* key, const Json& value) {
-  constexpr std::size_t kMostBytes = 1000;
+  constexpr std::size_t kMaxBytes = 1000;
   if (!value.is_string() && !value.is_number() && !value.is_boolean())
     source.refuse(key, "a string, a number or a boolean", value);
   std::string name = value.is_string() ? value.get<std::string>() : value.dump();
   if (value.is_boolean()) name = value.get<bool>() ? "True" : "False";
-  user_check(name.size() <= kMostBytes, "{}: {}: a label of {} bytes; expected {} at most",
-             source.where, key, name.size(), kMostBytes);
+  user_check(name.size() <= kMaxBytes, "{}: {}: a label of {} bytes; expected {} at most",
+             source.where, key, name.size(), kMaxBytes);
   return name;
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> read_labels(const Source& source) {
              kMaxLabels, names->size());
   std::vector<std::string> labels = labels_by_id(source, *names);
   user_check(count == nullptr || labels.size() == static_cast<std::size_t>(expected),
-             "{}: num_labels: expected {}, the number of labels named, got {}", source.where,
+             "{}: num_labels: expected {}, the number of label names, got {}", source.where,
              labels.size(), expected);
   return labels;
 }
@@ -124,8 +124,9 @@ const char* key_of(const ConfigKeys& keys, std::int64_t EncoderConfig::*member) 
   return std::ranges::find(keys.sizes, member, &ConfigKey<std::int64_t>::member)->key;
 }
 
-void check_together(const ConfigKeys& keys, const EncoderConfig& config, std::string_view where) {
-  if (keys.knows_tokens())
+void check_combinations(const ConfigKeys& keys, const EncoderConfig& config,
+                        std::string_view where) {
+  if (keys.reads_tokens())
     user_check(config.hidden_size % config.num_attention_heads == 0,
                "{}: {}: expected a multiple of {}, {}, got {}", where,
                key_of(keys, &EncoderConfig::hidden_size),
@@ -252,14 +253,14 @@ EncoderConfig read_config(const ConfigKeys& keys, const Json& json, std::string_
       config.*row.member = truth(source, row.key, *value);
   config.image = read_image_config(source, keys, config.image);
   config.hidden_act = read_activation(source, keys.activation, config.hidden_act);
-  if (keys.knows_tokens()) {
+  if (keys.reads_tokens()) {
     if (const Json* value = source.find(keys.classifier_dropout))
       config.classifier_dropout = number(source, keys.classifier_dropout, *value, 0, 1);
     config.pad_token_id = read_padding(source, config);
   }
   config.problem_type = read_problem_type(source);
   config.labels = read_labels(source);
-  check_together(keys, config, where);
+  check_combinations(keys, config, where);
   return config;
 }
 
@@ -269,10 +270,10 @@ std::vector<std::string> label_map_warnings(const Json& json, const EncoderConfi
   const Json *by_id = source.find("id2label"), *by_name = source.find("label2id");
   std::vector<std::string> warnings;
   if (by_id == nullptr && by_name != nullptr)
-    return {fmt::format(
-        "{}: label2id has no id2label beside it and names no class, as in transformers; write "
-        "\"id2label\": {{\"0\": NAME, ...}} for names",
-        where)};
+    return {
+        fmt::format("{}: label2id without id2label names no class, as in transformers; write "
+                    "\"id2label\": {{\"0\": NAME, ...}} to name the classes",
+                    where)};
   if (by_id == nullptr) return warnings;
   std::vector<std::string> gaps;
   std::set<std::int64_t> named;
@@ -280,18 +281,19 @@ std::vector<std::string> label_map_warnings(const Json& json, const EncoderConfi
   for (std::int64_t id = 0; id < config.num_labels(); ++id)
     if (!named.contains(id)) gaps.push_back(std::to_string(id));
   if (!gaps.empty())
-    warnings.push_back(fmt::format(
-        "{}: id2label has {} names and none for class {}, which keeps its default name; names of "
-        "numbers from {} on are of no class",
-        where, config.num_labels(), fmt::join(gaps, ", "), config.num_labels()));
+    warnings.push_back(
+        fmt::format("{}: id2label has {} names and none for class {}, which keeps its default "
+                    "name; names with numbers from {} on belong to no class",
+                    where, config.num_labels(), fmt::join(gaps, ", "), config.num_labels()));
   if (by_name == nullptr || !by_name->is_object()) return warnings;
   for (const auto& [name, id] : by_name->items()) {
     const auto place = std::ranges::find(config.labels, name);
     if (place == config.labels.end() || !id.is_number_integer()) continue;
     if (id.get<std::int64_t>() == place - config.labels.begin()) continue;
-    warnings.push_back(fmt::format(
-        "{}: label2id contradicts id2label for '{}'; id2label counts, as in transformers", where,
-        shown_name(name)));
+    warnings.push_back(
+        fmt::format("{}: label2id contradicts id2label for '{}'; hone uses id2label, as "
+                    "transformers does",
+                    where, shown_name(name)));
     break;
   }
   return warnings;
@@ -308,7 +310,7 @@ Json to_json(const ConfigKeys& keys, const EncoderConfig& config) {
   const auto put = [&](const char* key, const auto& value) {
     json[key] = value ? Json(*value) : Json(nullptr);
   };
-  if (keys.knows_tokens()) {
+  if (keys.reads_tokens()) {
     put(keys.classifier_dropout, config.classifier_dropout);
     put("pad_token_id", config.pad_token_id);
   }

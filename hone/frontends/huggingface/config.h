@@ -99,7 +99,7 @@ struct ConfigKeys {
   /// Additional checks of the architecture. May be null.
   void (*check)(const EncoderConfig& config, std::string_view where) = nullptr;
 
-  bool knows_tokens() const { return classifier_dropout != nullptr; }
+  bool reads_tokens() const { return classifier_dropout != nullptr; }
 };
 
 /// Returns the keys of BERT, which most later architectures share.

@@ -39,7 +39,7 @@ class EncoderBuilder {
   std::string in_layer(std::string_view module) const {
     return fmt::format("{}.{}", layer_, module);
   }
-  Shape most_tokens(std::int64_t size) const { return {kBatch, limits_.tokens, size}; }
+  Shape max_shape(std::int64_t size) const { return {kBatch, limits_.tokens, size}; }
 
   Value input_or_full(bool given, const std::string& name, double value) {
     if (given) return graph_.add_input(name, {DType::i64, {kBatch, kSequence}});
@@ -65,7 +65,7 @@ class EncoderBuilder {
   // (B, S, H), or (S, H) if they are the same for all texts
   Value positions(const std::string& name) {
     const std::int64_t rows = config_.max_position_embeddings;
-    if (modules_.positions_behind_padding) {
+    if (modules_.positions_skip_padding) {
       const std::int64_t padding = config_.pad_token_id.value();
       const Value numbers = graph_.add("token_positions", {input_ids_}, {{"padding", padding}},
                                        name + ".token_positions");
@@ -91,7 +91,7 @@ class EncoderBuilder {
         builder_.layer_norm(sum, module + ".LayerNorm", config_.layer_norm_eps);
     const Value kept =
         builder_.dropout(normalised, module + ".dropout", config_.hidden_dropout_prob,
-                         most_tokens(config_.embedding_width()));
+                         max_shape(config_.embedding_width()));
     if (config_.embedding_width() == config_.hidden_size) return kept;
     return builder_.linear(kept, below(modules_.projection), config_.hidden_size);
   }
@@ -145,7 +145,7 @@ class EncoderBuilder {
   Value residual(Value x, Value skip, const ResidualModules& modules) {
     if (!modules.dropout.empty())
       x = builder_.dropout(x, in_layer(modules.dropout), config_.hidden_dropout_prob,
-                           most_tokens(config_.hidden_size));
+                           max_shape(config_.hidden_size));
     const Value sum = graph_.add("add", {x, skip}, {}, in_layer(modules.sum));
     return builder_.layer_norm(sum, in_layer(modules.norm), config_.layer_norm_eps);
   }
@@ -163,11 +163,11 @@ class EncoderBuilder {
 
 InputLimits input_limits(const EncoderModules& modules, const EncoderConfig& config) {
   InputLimits limits{.tokens = config.max_position_embeddings, .vocabulary = config.vocab_size};
-  if (modules.positions_behind_padding) {
+  if (modules.positions_skip_padding) {
     limits.tokens -= config.pad_token_id.value_or(-1) + 1;
     limits.padding = config.pad_token_id;
   }
-  const bool implied = modules.lone_type_implied && config.type_vocab_size == 1;
+  const bool implied = modules.single_type_implied && config.type_vocab_size == 1;
   if (modules.token_types && !implied) limits.token_types = config.type_vocab_size;
   return limits;
 }

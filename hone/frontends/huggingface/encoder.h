@@ -48,10 +48,10 @@ struct EncoderModules {
   LayerModules layer = {};
   bool token_types = true;  ///< tokens have types, with their own embeddings
   /// If there is only one type, all tokens have it and no types are given.
-  bool lone_type_implied = false;
+  bool single_type_implied = false;
   /// Positions count the tokens that are not padding, starting at pad_token_id + 1; all padding is at pad_token_id.
   /// Otherwise the first token of a row is at 0.
-  bool positions_behind_padding = false;
+  bool positions_skip_padding = false;
   /// From embeddings to layers of another size; empty: both must have the same size.
   std::string_view projection = {};
 };

@@ -9,8 +9,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kHeader = "hone graph 1\n";
-constexpr std::size_t kMostBytes = std::size_t{64}
-                                   << 20;  // a hundred times the largest known graph
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;  // a hundred times the largest known graph
 
 }  // namespace
 
@@ -18,7 +17,8 @@ std::string graph_file_text(const Graph& graph) { return std::string(kHeader) + 
 
 Graph parse_graph_file(std::string_view text, const OpTable& ops, const FormatTable& formats) {
   user_check(text.starts_with(kHeader),
-             "expected '{}' on the first line; another version of this program wrote it, or none",
+             "expected '{}' on the first line; it was written by another version of hone, "
+             "or by another program",
              trim(kHeader));
   // The header counts as a line in error positions.
   return parse_graph(text.substr(kHeader.size() - 1), ops, formats);
@@ -27,7 +27,7 @@ Graph parse_graph_file(std::string_view text, const OpTable& ops, const FormatTa
 Graph read_graph_file(const fs::path& file, const OpTable& ops, const FormatTable& formats) {
   const MappedFile mapped(file);
   return with_context(file.string(), [&] {
-    user_check(mapped.text().size() <= kMostBytes, "{} are too many for a graph",
+    user_check(mapped.text().size() <= kMaxBytes, "{} are too many for a graph",
                human_bytes(static_cast<double>(mapped.text().size())));
     return parse_graph_file(mapped.text(), ops, formats);
   });

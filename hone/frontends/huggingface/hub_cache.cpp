@@ -53,7 +53,7 @@ Names models_in(const fs::path& cache) {
   return models;
 }
 
-bool is_part(std::string_view part) {
+bool is_path_component(std::string_view part) {
   return !part.empty() && part != "." && part != ".." &&
          std::all_of(part.begin(), part.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -61,9 +61,10 @@ bool is_part(std::string_view part) {
          });
 }
 
-bool are_parts(const std::string& text, std::size_t most) {
+bool are_path_components(const std::string& text, std::size_t most) {
   const Names parts = split(text, '/');
-  return !parts.empty() && parts.size() <= most && std::all_of(parts.begin(), parts.end(), is_part);
+  return !parts.empty() && parts.size() <= most &&
+         std::all_of(parts.begin(), parts.end(), is_path_component);
 }
 
 // Returns the snapshots whose hash starts with `begin`.
@@ -114,8 +115,9 @@ std::optional<HubName> parse_hub_name(const std::string& text) {
   const std::size_t at = text.find('@');
   HubName name{text.substr(0, at)};
   if (at != std::string::npos) name.revision = text.substr(at + 1);
-  constexpr std::size_t kPartsOfRevision = 8;  // "refs/pr/1"
-  if (!are_parts(name.repository, 2) || !are_parts(name.revision, kPartsOfRevision))
+  constexpr std::size_t kMaxRevisionDepth = 8;  // "refs/pr/1"
+  if (!are_path_components(name.repository, 2) ||
+      !are_path_components(name.revision, kMaxRevisionDepth))
     return std::nullopt;
   return name;
 }
@@ -137,14 +139,15 @@ fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
   const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
   std::string hash = name.revision;
   if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));
-  const Names found = is_part(hash) ? snapshots_like(snapshots, hash) : Names{};
+  const Names found = is_path_component(hash) ? snapshots_like(snapshots, hash) : Names{};
   user_check(!found.empty(),
-             "{}: revision '{}' is not in the cache of Hugging Face: looked at {} and {}; there: "
-             "{}; nothing is downloaded. Fetch it where there is a network (`hf download {} "
-             "--revision {}`)",
+             "{}: revision '{}' is not in the Hugging Face cache: checked {} and {}; "
+             "available: {}. hone downloads nothing: run `hf download {} --revision {}` on "
+             "a machine with a network",
              name.repository, name.revision, reference.string(), (snapshots / hash).string(),
              listed(names_in(snapshots)), name.repository, name.revision);
-  user_check(found.size() == 1, "{}: revision '{}' could be any of {}; give more of the hash",
+  user_check(found.size() == 1,
+             "{}: revision '{}' is ambiguous: it could be {}; give more of the hash",
              name.repository, name.revision, listed(found));
   return snapshots / found[0];
 }

@@ -11,7 +11,7 @@ namespace {
 // From this size on, Hugging Face's ConvNeXT processor, which ResNet uses, does not crop.
 constexpr std::int64_t kWholePictures = 384;
 constexpr double kUsualCrop = 0.875;
-constexpr std::int64_t kMostPixels = 16384;  // of an edge
+constexpr std::int64_t kMaxPixels = 16384;  // of an edge
 
 template <typename Expected>
 [[noreturn]] void refuse_key(std::string_view where, const char* key, const Expected& expected,
@@ -55,7 +55,7 @@ std::vector<float> channel_numbers(const Json& file, const char* key,
 }
 
 std::optional<std::int64_t> whole(const Json* value) {
-  if (value == nullptr || !value->is_number_integer() || *value < 1 || *value > kMostPixels)
+  if (value == nullptr || !value->is_number_integer() || *value < 1 || *value > kMaxPixels)
     return std::nullopt;
   return value->get<std::int64_t>();
 }
@@ -70,7 +70,8 @@ std::optional<std::int64_t> square_size(const Json& value) {
 
 void check_shape(const ImagePreparation& preparation, std::int64_t got, std::string_view where) {
   user_check(got == preparation.size.height && got == preparation.size.width,
-             "{}: it makes images of {} x {}, the model reads {} x {} (image_size of config.json)",
+             "{}: it produces images of {} x {}, but the model reads {} x {} (image_size of "
+             "config.json)",
              where, got, got, preparation.size.height, preparation.size.width);
 }
 
@@ -99,7 +100,8 @@ ImagePreparation read_preparation(const Json& file, const ImageSize& size, std::
   ImagePreparation preparation = usual_preparation(size);
   const Json* resize = value_at(file, "size");
   const bool resizes = is_set(file, "do_resize", true) && resize != nullptr;
-  user_check(resizes, "{}: do_resize and size: expected pictures to be resized", where);
+  user_check(resizes, "{}: do_resize and size: expected a configuration that resizes pictures",
+             where);
   const std::optional<std::int64_t> edge = square_size(*resize);
   if (!edge)
     refuse_key(where, "size", "a whole number, a shortest_edge, or equal height and width",
@@ -110,14 +112,14 @@ ImagePreparation read_preparation(const Json& file, const ImageSize& size, std::
   } else if (by_edge && *edge < kWholePictures) {
     const double whole_edge =
         static_cast<double>(*edge) / positive_number(file, "crop_pct", kUsualCrop, where);
-    if (whole_edge > kMostPixels) refuse_key(where, "crop_pct", "a share", file.at("crop_pct"));
+    if (whole_edge > kMaxPixels) refuse_key(where, "crop_pct", "a share", file.at("crop_pct"));
     preparation.shortest_edge = static_cast<std::int64_t>(whole_edge);
   } else {
     preparation.shortest_edge = 0;
   }
   check_shape(preparation, processed_size(file).value_or(0), where);
   user_check(preparation.shortest_edge == 0 || preparation.shortest_edge >= size.height,
-             "{}: the shorter edge has {} pixels, of which the middle {} cannot be taken", where,
+             "{}: the shorter edge has {} pixels, too few for a center crop of {}", where,
              preparation.shortest_edge, size.height);
   if (const Json* resample = value_at(file, "resample")) {
     if (*resample != 2 && *resample != 3)

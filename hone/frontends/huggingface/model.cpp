@@ -32,7 +32,7 @@ bool is_head(const Architecture& arch, const std::string& name) {
 // Returns whether the head was trained for other labels than the data's.
 bool is_of_other_labels(const ModelFacts& facts, const LabelScheme& labels) {
   if (labels.task != facts.task() || labels.names.size() != facts.labels.size()) return true;
-  return labels.names != facts.labels && !facts.unnamed();
+  return labels.names != facts.labels && !facts.has_default_labels();
 }
 
 std::string outputs_text(Task task, const std::vector<std::string>& labels) {
@@ -51,29 +51,30 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labe
   std::vector<std::string> dropped;
   if (labels.names.empty()) return dropped;
   const bool fits = labels.task == facts.task() && labels.names.size() == facts.labels.size();
-  const bool gives_way = head == HeadFit::may_be_fresh || head == HeadFit::replaced;
-  if (weights.has_head() && gives_way && is_of_other_labels(facts, labels)) {
+  const bool may_replace = head == HeadFit::may_be_new || head == HeadFit::replaced;
+  if (weights.has_head() && may_replace && is_of_other_labels(facts, labels)) {
     user_check(!own_graph,
-               "{}: a quantized model cannot have a fresh head; start from the model it was made "
-               "from",
+               "{}: a quantized model cannot get a new head; start from the model that was "
+               "quantized",
                folder.string());
     dropped = weights.drop_head();
     const std::string task =
         labels.task == facts.task()
             ? ""
             : fmt::format(" ({} in place of {})", to_string(labels.task), to_string(facts.task()));
-    if (head == HeadFit::may_be_fresh)
+    if (head == HeadFit::may_be_new)
       warnings.push_back(fmt::format(
-          "the model's labels are {}, the data's are {}{}: {} begin at random; train before use",
+          "the model's labels are {}, the data's are {}{}: {} are initialized at random; "
+          "train the model before use",
           list_some(facts.labels), list_some(labels.names), task, list_some(dropped)));
-    take_labels(facts, labels);
+    apply_labels(facts, labels);
   }
   user_check(fits || !weights.has_head(),
-             "{}: the model tells {}; the data has {}; give data with the "
-             "model's labels, or `ignore_mismatched_sizes` to begin with a fresh head",
+             "{}: the model predicts {}; the data has {}; use data with the model's labels, "
+             "or `ignore_mismatched_sizes` to start with a new head",
              folder.string(), outputs_text(facts.task(), facts.labels),
              outputs_text(labels.task, labels.names));
-  if (!fits || facts.unnamed()) take_labels(facts, labels);
+  if (!fits || facts.has_default_labels()) apply_labels(facts, labels);
   return dropped;
 }
 
@@ -113,17 +114,17 @@ Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFact
                file.string(), output);
   const Type& logits = graph.output("logits").type();
   user_check(logits.rank() == 2 && logits.dim(-1) == Dim(facts.class_count()),
-             "{}: the logits are {}, config.json names {} classes; the two files do not belong "
-             "together",
+             "{}: the logits are {}, config.json lists {} classes; the two files do not "
+             "match",
              file.string(), to_string(logits), facts.class_count());
   const Node* labels = graph.find("labels");
   user_check(labels == nullptr || labels->types()[0] == labels_type(facts.task(), logits),
-             "{}: the loss is not that of {}, which config.json says; the two files do not belong "
-             "together",
+             "{}: the loss is not that of {}, the task in config.json; the two files do not "
+             "match",
              file.string(), to_string(facts.task()));
   user_check(has_quantizers(graph) == quantization.has_value(),
-             "{}: {} quantizers, the quantization_config of config.json says otherwise; the two "
-             "files do not belong together",
+             "{}: {} quantizers, in contrast to the quantization_config of config.json; the "
+             "two files do not match",
              file.string(), has_quantizers(graph) ? "there are" : "there are no");
   return graph;
 }
@@ -138,8 +139,9 @@ void warn(std::vector<std::string> initialised, const std::vector<std::string>& 
     return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning
   });
   if (!initialised.empty())
-    warnings.push_back(fmt::format("{}: not there, initialised at random: {}; train before use",
-                                   weights.source(), list_some(initialised)));
+    warnings.push_back(
+        fmt::format("{}: missing, initialized at random: {}; train the model before use",
+                    weights.source(), list_some(initialised)));
   if (const std::vector<std::string> dropped = weights.unused(); !dropped.empty())
     warnings.push_back(
         fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
@@ -204,13 +206,13 @@ void follow_sizes(Model& model) {
 // Besides the parameters, every command needs memory for code pages and small allocations. Codes stay in their file
 // until they are executed.
 void predict_parameters(const Graph& graph) {
-  constexpr double kBeside = 1 << 20;
+  constexpr double kOverheadBytes = 1 << 20;
   double codes = 0;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter))
     if (parameter->role() == ParameterRole::codes)
       codes += static_cast<double>(element_count(resolve(parameter->types()[0].shape, {})));
   predict_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) - codes +
-                 kBeside);
+                 kOverheadBytes);
 }
 
 Safetensors saved_weights(const Model& model) {
@@ -222,15 +224,16 @@ Safetensors saved_weights(const Model& model) {
 }
 
 void check_none_missing(const std::vector<std::string>& missing, const Graph& graph,
-                        const WeightMatcher& weights, std::string_view asked_by) {
+                        const WeightMatcher& weights, std::string_view required_by) {
   if (missing.empty()) return;
   const std::vector<std::string> unused = weights.unused();
   const std::string others =
       unused.empty() ? "" : fmt::format("; other tensors there: {}", list_some(unused));
   fail(
-      "{}: {} of the {} weights that {} asks for are missing: {}{}; fetch the whole checkpoint, or "
-      "save the model's state_dict() with the names of transformers",
-      weights.source(), missing.size(), graph.of_kind(NodeKind::parameter).size(), asked_by,
+      "{}: {} of the {} weights that {} needs are missing: {}{}; download the whole "
+      "checkpoint, or save the model's state_dict() with the names that transformers "
+      "uses",
+      weights.source(), missing.size(), graph.of_kind(NodeKind::parameter).size(), required_by,
       list_some(missing), others);
 }
 
@@ -240,7 +243,7 @@ void take_masks(Model& model, const WeightMatcher& weights) {
   for (Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     const Tensor kept = weights.mask_of(*parameter);
     if (!kept.defined() || !model.parameters.contains(parameter->name())) continue;
-    put_mask(model.graph, model.parameters, *parameter, kept);
+    insert_mask(model.graph, model.parameters, *parameter, kept);
     ++count;
   }
   if (count > 0)
@@ -271,7 +274,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   Checkpoint checkpoint = load_checkpoint(folder);
   const std::string source = (folder / checkpoint.source).string();
   const bool has_graph = path_exists(folder / kGraphFile);
-  const bool is_own_file = checkpoint.source == kOwnWeightsFile;
+  const bool is_own_file = checkpoint.source == kHoneWeightsFile;
   const char* const graph_file = has_graph ? kGraphFile : "config.json";
   WeightMatcher weights(arch, std::move(checkpoint.tensors), source, graph_file);
   std::vector<std::string> warnings = weights.notes();
@@ -301,11 +304,10 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
           .push_back(parameter->name());
     }
   }
-  user_check(
-      missing.empty() || has_graph || !is_own_file,
-      "{}: {} is missing, the graph whose weights {} holds; copy it from where the folder was "
-      "made",
-      folder.string(), kGraphFile, kOwnWeightsFile);
+  user_check(missing.empty() || has_graph || !is_own_file,
+             "{}: {} is missing, the graph for the weights in {}; copy it from the original "
+             "folder",
+             folder.string(), kGraphFile, kHoneWeightsFile);
   check_none_missing(missing, model.graph, weights, graph_file);
   take_masks(model, weights);
   ThreadPool alone(1);
@@ -319,7 +321,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed, alone));
-  model.drawn = initialised;
+  model.untrained_head_parameters = initialised;
   if (head == HeadFit::unused || head == HeadFit::replaced) initialised.clear();
   warn(initialised, dropped_head, weights, model.warnings);
   return model;
@@ -353,7 +355,7 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
   return model;
 }
 
-Json config_beside(const Model& model) {
+Json external_config(const Model& model) {
   Json config = to_json(architecture_of(model.facts).keys, config_of(model.facts));
   name_element_type(config);
   write_own_keys(config, model, "");
@@ -363,8 +365,8 @@ Json config_beside(const Model& model) {
 void save_model(const Model& model, const fs::path& folder) {
   const std::string broken = model.parameters.first_not_finite();
   user_check(broken.empty(),
-             "{}: '{}' has values that are NaN or infinite, so the model is of no use and is not "
-             "saved",
+             "{}: '{}' has values that are NaN or infinite, so the model is unusable and is "
+             "not saved",
              folder.string(), broken);
   const Architecture& arch = architecture_of(model.facts);
   const std::string built = to_string(built_graph(model.graph.ops(), arch, model.facts));
@@ -376,13 +378,13 @@ void save_model(const Model& model, const fs::path& folder) {
                      ? ""
                      : fmt::format("the graph is in {} and the weights are in {}; transformers and "
                                    "other programs cannot load it: {}",
-                                   kGraphFile, kOwnWeightsFile, elsewhere.reason));
+                                   kGraphFile, kHoneWeightsFile, elsewhere.reason));
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)
     write_file(folder / kGraphFile, graph_file_text(model.graph));
   Safetensors weights = saved_weights(model);
   if (is_packed(model)) store_bitmaps(weights);
-  write_safetensors(folder / (elsewhere.loads() ? kWeightsFile : kOwnWeightsFile), weights.tensors,
+  write_safetensors(folder / (elsewhere.loads() ? kWeightsFile : kHoneWeightsFile), weights.tensors,
                     weights.metadata);
 }
 
@@ -408,8 +410,8 @@ SavedBytes saved_bytes(const Model& model) {
 }
 
 bool has_many_zeros(const SavedBytes& bytes) {
-  constexpr std::int64_t kLeastShare = 8;
-  return bytes.left_out >= bytes.all / kLeastShare;
+  constexpr std::int64_t kMinShare = 8;
+  return bytes.left_out >= bytes.all / kMinShare;
 }
 
 std::map<std::string, std::int64_t> stored_tensor_bytes(const Model& model) {
@@ -429,7 +431,7 @@ std::int64_t stored_bytes(const Model& model) {
 
 void check_unquantized(const Model& model, const std::string& name) {
   user_check(!model.quantization,
-             "{}: it is quantized already ({}); start from the model it was made from", name,
+             "{}: it is already quantized ({}); start from the model that was quantized", name,
              model.quantization ? summary(model.quantization->plan) : "");
 }
 
@@ -447,7 +449,7 @@ void follow_graph(Model& model) {
     if (model.graph.find(name) == nullptr) model.parameters.erase(name);
   if (has_quantizers(model.graph)) {
     const std::string method = model.quantization ? model.quantization->method : "ptq";
-    model.quantization = {standing_plan(model.graph), method};
+    model.quantization = {current_plan(model.graph), method};
   } else {
     model.quantization.reset();
   }
@@ -459,7 +461,7 @@ Graph forward_graph(const Model& model) {
   return graph;
 }
 
-Graph plain_graph(const Model& model) {
+Graph unquantized_graph(const Model& model) {
   Graph graph = forward_graph(model);
   unpack_weights(graph);
   remove_quantizers(graph);

@@ -35,17 +35,17 @@ struct Model {
   /// Messages for the user: initialized heads, dropped tensors.
   std::vector<std::string> warnings = {};
   /// Head parameters that were not in the checkpoint and still have their random initial values.
-  std::vector<std::string> drawn = {};
+  std::vector<std::string> untrained_head_parameters = {};
 
-  bool fresh_head() const { return !drawn.empty(); }
+  bool has_untrained_head() const { return !untrained_head_parameters.empty(); }
 };
 
 /// What to do if the data's classes are not those of a trained head.
 enum class HeadFit {
-  must_fit,      ///< refuse
-  may_be_fresh,  ///< replace the head by a new one for the data's classes, as transformers does with
-                 ///< ignore_mismatched_sizes
-  replaced,      ///< remove it without a warning, because another one replaces it
+  must_fit,    ///< refuse
+  may_be_new,  ///< replace the head by a new one for the data's classes, as transformers does with
+               ///< ignore_mismatched_sizes
+  replaced,    ///< remove it without a warning, because another one replaces it
   unused  ///< initialize missing or mismatched parameters without a warning, because they are unused
 };
 
@@ -88,7 +88,7 @@ Graph config_graph(const ModelFacts& facts, const OpTable& ops);
 void save_model(const Model& model, const fs::path& folder);
 
 /// Returns the model's config.json for programs that read its graph and weights from other files.
-Json config_beside(const Model& model);
+Json external_config(const Model& model);
 
 /// Throws `UserError` if the model, called `name`, is already quantized.
 void check_unquantized(const Model& model, const std::string& name);
@@ -120,6 +120,6 @@ void follow_graph(Model& model);
 /// Returns the graph for predictions: only the output `logits`, in training mode (see `remove_dropout`).
 Graph forward_graph(const Model& model);
 /// Returns the same without quantizers: its operations are those that recipes and plans name.
-Graph plain_graph(const Model& model);
+Graph unquantized_graph(const Model& model);
 
 }  // namespace hone

@@ -8,9 +8,9 @@ Task ModelFacts::task() const {
   return problem_type.value_or(labels.size() == 1 ? Task::regression : Task::single_label);
 }
 
-bool ModelFacts::unnamed() const { return are_unnamed(labels); }
+bool ModelFacts::has_default_labels() const { return names_are_indices(labels); }
 
-void take_labels(ModelFacts& facts, const LabelScheme& labels) {
+void apply_labels(ModelFacts& facts, const LabelScheme& labels) {
   facts.labels = labels.names;
   // A classification task is the default for several labels, so it needs no key.
   if (labels.task != Task::single_label || facts.task() != Task::single_label)

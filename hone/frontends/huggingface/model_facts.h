@@ -53,10 +53,10 @@ struct ModelFacts {
   Task task() const;
   LabelScheme scheme() const { return {task(), labels}; }
   /// Returns whether the labels are only numbered, as in `default_labels`.
-  bool unnamed() const;
+  bool has_default_labels() const;
 };
 
 /// Gives a model without a trained head the task and the labels of the data.
-void take_labels(ModelFacts& facts, const LabelScheme& labels);
+void apply_labels(ModelFacts& facts, const LabelScheme& labels);
 
 }  // namespace hone

@@ -75,7 +75,7 @@ std::vector<ListedModule> read_module_list(const fs::path& folder, const JsonRea
     if (of_module == ".") of_module.clear();
     const bool inside =
         of_module.is_relative() && std::ranges::find(of_module, "..") == of_module.end();
-    user_check(inside, "{}: module {}: path: expected a folder in that of the model, got '{}'",
+    user_check(inside, "{}: module {}: path: expected a folder inside the model folder, got '{}'",
                path.string(), modules.size(), shown_name(of_module.string()));
     modules.push_back({text("type"), of_module});
   }

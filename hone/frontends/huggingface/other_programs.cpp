@@ -63,17 +63,18 @@ std::string odd_shapes(const EncoderShapes& own, const EncoderShapes& built) {
       layers.push_back(fmt::format("layer {} has {} of {} instead of {}", i,
                                    counted(own.heads[i], "head"), own.head_size, built.heads[i]));
   if (!layers.empty())
-    return fmt::format("{}, and the config of transformers has no key for that",
+    return fmt::format("{}, which the config of transformers cannot express",
                        fmt::join(layers, ", "));
   if (!all_equal(own.neurons))
     return fmt::format(
-        "its layers have {} neurons, and the config of transformers has one number for all",
+        "its layers have {} neurons, but the config of transformers has one number for "
+        "all layers",
         fmt::join(own.neurons, ", "));
   return "";
 }
 
 // Returns the first operation that only one of them has; "" if the names are the same.
-std::string odd_operation(const Graph& own, const Graph& built) {
+std::string differing_operation(const Graph& own, const Graph& built) {
   const auto first_missing = [](const Graph& from, const Graph& in) {
     for (const Node* node : from.of_kind(NodeKind::operation))
       if (in.find(node->name()) == nullptr)
@@ -92,7 +93,7 @@ std::string difference(const Graph& own, const ModelFacts& facts) {
   if (to_string(own) == to_string(built)) return "";
   const auto shapes = shapes_of(own, facts), expected = shapes_of(built, facts);
   std::string reason = shapes ? odd_shapes(*shapes, *expected) : "";
-  if (reason.empty()) reason = odd_operation(own, built);
+  if (reason.empty()) reason = differing_operation(own, built);
   return reason.empty() ? "its graph is not the one that its config builds" : reason;
 }
 

@@ -7,10 +7,12 @@ namespace {
 
 void check_positions(const EncoderConfig& config, std::string_view where) {
   user_check(config.pad_token_id.has_value(),
-             "{}: pad_token_id: expected a number, for positions begin behind it, got null", where);
+             "{}: pad_token_id: expected a number, because positions start after it, got "
+             "null",
+             where);
   user_check(config.max_position_embeddings > *config.pad_token_id + 1,
-             "{}: max_position_embeddings: expected more than {}, for positions begin behind "
-             "pad_token_id, got {}",
+             "{}: max_position_embeddings: expected more than {}, because positions start "
+             "after pad_token_id, got {}",
              where, *config.pad_token_id + 1, config.max_position_embeddings);
 }
 
@@ -28,7 +30,7 @@ Architecture roberta() {
   return {
       .title = "RoBERTa",
       .keys = roberta_keys(),
-      .encoder = {.name = "roberta", .lone_type_implied = true, .positions_behind_padding = true},
+      .encoder = {.name = "roberta", .single_type_implied = true, .positions_skip_padding = true},
       .head = {.name = "classifier",
                .first_dropout = "classifier.first_dropout",
                .dense = "classifier.dense",

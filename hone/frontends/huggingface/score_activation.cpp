@@ -37,19 +37,19 @@ Json text_at(const Json& object, const char* key) {
   return found.is_string() ? found : Json();
 }
 
-bool gives_one_number(const ModelFacts& facts) {
+bool has_one_output(const ModelFacts& facts) {
   return facts.task() == Task::regression && facts.labels.size() == 1;
 }
 
 // Looks the activation up in the config, newer location first.
 Json recent(const Json& config) { return text_at(config.value(kSection, Json()), kActivation); }
 
-Json said(const Json& config) {
+Json config_activation(const Json& config) {
   const Json newer = recent(config);
   return newer.is_null() ? text_at(config, kOldActivation) : newer;
 }
 
-void say(Json& config, const Json& path) {
+void set_activation(Json& config, const Json& path) {
   if (!config.contains(kSection) || !config[kSection].is_object())
     config[kSection] = Json::object();
   config[kSection][kActivation] = path;
@@ -58,16 +58,16 @@ void say(Json& config, const Json& path) {
 
 }  // namespace
 
-void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
+void read_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read) {
   facts.activation_file =
       (encoder_folder(folder, read_module_list(folder, read)) / "config.json").string();
   const std::optional<Json> settings = read_sentence_settings(folder, kCrossEncoder, read);
   if (!settings) return;
   if (const Json path = text_at(*settings, kActivation); !path.is_null()) {
-    say(facts.config, path);
+    set_activation(facts.config, path);
     facts.activation_file = (folder / kPromptsFile).string();
-  } else if (gives_one_number(facts) && said(facts.config).is_null()) {
-    say(facts.config, row_of(ScoreActivation::sigmoid).path);
+  } else if (has_one_output(facts) && config_activation(facts.config).is_null()) {
+    set_activation(facts.config, row_of(ScoreActivation::sigmoid).path);
   }
 }
 
@@ -76,19 +76,21 @@ std::string read_score_prompt(const fs::path& folder, const JsonReader& read) {
   return settings ? default_prompt(*settings, folder / kPromptsFile) : "";
 }
 
-bool is_cross_encoder(const ModelFacts& facts) { return !said(facts.config).is_null(); }
+bool is_cross_encoder(const ModelFacts& facts) {
+  return !config_activation(facts.config).is_null();
+}
 
 ScoreActivation score_activation(const ModelFacts& facts) {
-  const Json path = said(facts.config);
+  const Json path = config_activation(facts.config);
   if (path.is_null())
-    return gives_one_number(facts) && !facts.problem_type ? ScoreActivation::sigmoid
-                                                          : ScoreActivation::none;
+    return has_one_output(facts) && !facts.problem_type ? ScoreActivation::sigmoid
+                                                        : ScoreActivation::none;
   const std::string text = path.get<std::string>();
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
   for (const ActivationRow& row : kActivations)
     if (text.starts_with("torch.") && row.name == name) return row.activation;
   // For several labels, the task's own activation is used.
-  const bool one = gives_one_number(facts);
+  const bool one = has_one_output(facts);
   if (name == "Softmax" && !one) return ScoreActivation::none;
   std::vector<std::string_view> supported;
   for (const ActivationRow& row : kActivations) supported.emplace_back(row.path);
@@ -101,8 +103,8 @@ ScoreActivation score_activation(const ModelFacts& facts) {
 
 void use_raw_scores(ModelFacts& facts) {
   if (is_cross_encoder(facts))
-    say(facts.config, row_of(ScoreActivation::identity).path);
-  else if (gives_one_number(facts))
+    set_activation(facts.config, row_of(ScoreActivation::identity).path);
+  else if (has_one_output(facts))
     facts.problem_type = Task::regression;  // as transformers does in training
 }
 

@@ -20,7 +20,7 @@ enum class ScoreActivation {
 /// Copies the activation from config_sentence_transformers.json in `folder` into the config, where older versions have
 /// it, so that it is saved with the model. The file counts only next to a modules.json. A cross-encoder of one label
 /// without an activation gets a sigmoid. Stores which file has the activation.
-void take_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read);
+void read_score_activation(ModelFacts& facts, const fs::path& folder, const JsonReader& read);
 
 /// Returns the text that the cross-encoder in `folder` puts before the first text of each example: the default prompt
 /// of config_sentence_transformers.json. Empty without one, and for other models.

@@ -82,8 +82,8 @@ void check_order(const std::vector<ListedModule>& modules, const fs::path& path)
     types.push_back(shown_name(module.type));
   }
   user_check(fits,
-             "{}: the modules are {}; embeddings are computed of a Transformer, a Pooling and, "
-             "where vectors are to have the length 1, a Normalize, in this order",
+             "{}: the modules are {}; embeddings need a Transformer, a Pooling and, for "
+             "vectors of length 1, a Normalize, in this order",
              path.string(), fmt::join(types, ", "));
 }
 
@@ -107,7 +107,7 @@ std::vector<Pooling> read_poolings(const JsonFile& file) {
       if (file.boolean(row.key, false)) poolings.push_back(row.pooling);
     for (const char* other : {"pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"})
       if (file.boolean(other, false))
-        file.refuse(other, "false, for this pooling is not supported", true);
+        file.refuse(other, "false, because this pooling is not supported", true);
   }
   if (poolings.empty()) poolings.push_back(Pooling::mean);
   return poolings;
@@ -116,14 +116,15 @@ std::vector<Pooling> read_poolings(const JsonFile& file) {
 void read_pooling(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
   const fs::path path = folder / "config.json";
   user_check(read(path).has_value(),
-             "{}: no such file, but modules.json has the pooling there; fetch all of the model",
+             "{}: no such file, but modules.json refers to it for the pooling; download the "
+             "whole model",
              path.string());
   const JsonFile file = read_object(path, read);
   modules.pooling = read_poolings(file);
   modules.token_width = file.size("word_embedding_dimension", 1);
   if (!modules.token_width) modules.token_width = file.size("embedding_dimension", 1);
   if (!modules.prompt.empty() && !file.boolean("include_prompt", true))
-    file.refuse("include_prompt", "true, for all tokens are pooled", false);
+    file.refuse("include_prompt", "true, because all tokens are pooled", false);
 }
 
 // Returns the first of kEncoderFiles with content.
@@ -137,8 +138,8 @@ JsonFile read_encoder_file(const fs::path& folder, const JsonReader& read) {
 }
 
 std::optional<TokenLimit> read_limit(const JsonFile& file, const char* key) {
-  constexpr std::int64_t kFewest = 3;  // the special tokens of BERT and one more
-  const std::optional<std::int64_t> tokens = file.size(key, kFewest);
+  constexpr std::int64_t kMin = 3;  // the special tokens of BERT and one more
+  const std::optional<std::int64_t> tokens = file.size(key, kMin);
   if (!tokens) return std::nullopt;
   return TokenLimit{*tokens, fmt::format("{} of {}", key, file.path.string())};
 }
@@ -176,8 +177,8 @@ Value hidden_states_in(const Graph& graph, const Architecture& architecture) {
   const Node* first = graph.find(name);
   user_check(
       first != nullptr && first->inputs().size() == 1 && first->inputs()[0].type().rank() == 3,
-      "embeddings need the hidden states of the encoder, which '{}' reads in the graphs of "
-      "{}; there is none in the graph of this model",
+      "embeddings need the hidden states of the encoder, which '{}' reads in the "
+      "graphs of {}; the graph of this model has no such node",
       name, architecture.title);
   return first->inputs()[0];
 }
@@ -233,8 +234,8 @@ Graph embedding_graph(const Model& model, const SentenceModules& modules, bool h
       hidden_states_in(graph, find_architecture(model.facts.architecture, "a model"));  // (B, S, H)
   const Dim batch = hidden.type().dim(0), width = hidden.type().dim(2);
   user_check(!modules.token_width || width == Dim(*modules.token_width),
-             "{}: the pooling is of {} numbers a token, the encoder gives {}; the files do not "
-             "belong together",
+             "{}: the pooling expects {} numbers per token, the encoder returns {}; the "
+             "files do not match",
              modules.encoder.folder.string(), modules.token_width.value_or(0), to_string(width));
   Node* mask = graph.find("attention_mask");
   user_check(mask != nullptr, "embeddings need the attention_mask, which the graph does not have");

@@ -48,11 +48,11 @@ class StorageCache {
       storage = with_context(fmt::format("storage '{}'", shown_name(record.key)),
                              [&] { return find_(record); });
       user_check(storage->size_bytes == size_bytes(record),
-                 "storage '{}': expected {} bytes for {} {}, the file holds {}",
+                 "storage '{}': expected {} bytes for {} {}, the file has {}",
                  shown_name(record.key), size_bytes(record), record.count, info(record.dtype).name,
                  storage->size_bytes);
     }
-    user_check(dtype == record.dtype, "storage '{}' is said to hold {} and {}",
+    user_check(dtype == record.dtype, "storage '{}' is declared as both {} and {}",
                shown_name(record.key), info(dtype).name, info(record.dtype).name);
     return storage;
   }
@@ -72,7 +72,7 @@ TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const F
                dict.items[i]->kind());
     const auto* pointer = dict.items[i + 1]->as<std::unique_ptr<const TensorRecord>>();
     user_check(pointer != nullptr,
-               "'{}': expected a tensor, got {}; save the model's state_dict() alone",
+               "'{}': expected a tensor, got {}; save only the model's state_dict()",
                shown_name(*name), dict.items[i + 1]->kind());
     const TensorRecord& record = **pointer;
     const StoragePointer storage = storages(record.storage);
@@ -186,7 +186,7 @@ TensorMap read_legacy(const SharedBytes& file) {
   const auto places = locate_storages(main, keys, bytes, position);
   return make_tensors(state_dict(*main.root), bytes.size(), [&](const StorageRecord& record) {
     const auto place = places.find(record.key);
-    user_check(place != places.end(), "the file does not hold it");
+    user_check(place != places.end(), "the file does not contain it");
     return storage_in_file(file, place->second, record.dtype);
   });
 }

@@ -111,8 +111,8 @@ T& expect(PickleValue* value, std::string_view what, std::string_view expected) 
 
 Sizes expect_sizes(PickleValue* value, std::string_view what) {
   const PickleItems& items = expect<PickleTuple>(value, what, "a tuple").items;
-  user_check(items.size() <= kMostDimensions, "{}: expected at most {} dimensions, got {}", what,
-             kMostDimensions, items.size());
+  user_check(items.size() <= kMaxDimensions, "{}: expected at most {} dimensions, got {}", what,
+             kMaxDimensions, items.size());
   Sizes sizes;
   for (PickleValue* item : items) {
     sizes.push_back(expect<std::int64_t>(item, what, "integers"));
@@ -218,7 +218,7 @@ void global(Unpickler& machine) {
 // INST calls the named function; saved tensors never use it, whatever the name.
 void instance(Unpickler& machine) {
   global(machine);
-  fail("opcode INST is none that saved tensors need");
+  fail("opcode INST is not used by saved tensors");
 }
 
 void stack_global(Unpickler& machine) {
@@ -231,8 +231,8 @@ void reduce(Unpickler& machine) {
   const PickleItems& arguments = expect<PickleTuple>(machine.pop(), "REDUCE", "a tuple").items;
   const PickleCallable& callable =
       *expect<const PickleCallable*>(machine.pop(), "REDUCE", "a function");
-  user_check(callable.call != nullptr, "{}.{} is no function that makes tensors", callable.module,
-             callable.name);
+  user_check(callable.call != nullptr, "{}.{} is not a function that creates tensors",
+             callable.module, callable.name);
   machine.push(callable.call(machine, arguments));
 }
 
@@ -383,7 +383,7 @@ void Unpickler::run() {
       const auto code = reader_.number<std::uint8_t>();
       const Opcode* opcode = find_opcode(code);
       user_check(opcode != nullptr,
-                 "opcode 0x{:02x} is none that saved tensors need; the file is damaged or holds "
+                 "opcode 0x{:02x} is not used by saved tensors; the file is damaged or contains "
                  "something else",
                  code);
       opcode->run(*this);

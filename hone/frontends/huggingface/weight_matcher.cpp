@@ -24,11 +24,11 @@ void check_finite(const Tensor& tensor, std::string_view source, std::string_vie
   if (count == 0) return;
   const auto first = std::find_if(values.begin(), values.end(), odd);
   fail(
-      "{}: tensor {} has {}, the first at index {}: {}; training went "
-      "wrong or the file is damaged, take another checkpoint",
+      "{}: tensor {} has {}, the first at index {}: {}; training diverged or the "
+      "file is damaged; use another checkpoint",
       source, name,
-      count == 1 ? "1 value that is no number"
-                 : fmt::format("{} values that are no numbers", count),
+      count == 1 ? "1 value that is not a number"
+                 : fmt::format("{} values that are not numbers", count),
       first - values.begin(), *first);
 }
 
@@ -43,11 +43,11 @@ auto find_tensor(Tensors& tensors, const std::string& name, const std::string& p
 }  // namespace
 
 WeightMatcher::WeightMatcher(const Architecture& arch, TensorMap tensors, std::string source,
-                             std::string asked_by)
+                             std::string required_by)
     : prefix_(fmt::format("{}.", arch.encoder.name)),
       classes_(fmt::format("{}.", arch.head.classes)),
       source_(std::move(source)),
-      asked_by_(std::move(asked_by)),
+      required_by_(std::move(required_by)),
       checkpoint_(parameter_names(std::move(tensors), source_, arch.encoder.name, arch.landmark)) {
   for (const std::string_view buffer : arch.buffers)
     std::erase_if(checkpoint_.tensors, [&](const auto& item) {
@@ -59,8 +59,8 @@ Tensor WeightMatcher::take(const Node& parameter) {
   const auto found = find_tensor(checkpoint_.tensors, parameter.name(), prefix_);
   if (found == checkpoint_.tensors.end()) return {};
   const Sizes expected = resolve(parameter.types()[0].shape, {});
-  user_check(found->second.sizes() == expected, "{}: tensor {} has the shape {}, {} asks for {}",
-             source_, found->first, to_string(found->second.sizes()), asked_by_,
+  user_check(found->second.sizes() == expected, "{}: tensor {} has the shape {}, {} needs {}",
+             source_, found->first, to_string(found->second.sizes()), required_by_,
              to_string(expected));
   const DType wanted = parameter.types()[0].dtype, given = found->second.dtype();
   const bool floating = info(wanted).floating;
@@ -74,7 +74,7 @@ Tensor WeightMatcher::take(const Node& parameter) {
   return values;
 }
 
-void WeightMatcher::pass_over(const Node& parameter) {
+void WeightMatcher::mark_used(const Node& parameter) {
   const auto found = find_tensor(checkpoint_.tensors, parameter.name(), prefix_);
   if (found != checkpoint_.tensors.end()) checkpoint_.tensors.erase(found);
 }

@@ -11,16 +11,16 @@ namespace hone {
 /// Finds the weights of a graph's parameters among the tensors of a checkpoint.
 class WeightMatcher {
  public:
-  /// `source`: the checkpoint's file. `asked_by`: the file that defines the parameters. Throws `UserError` like
+  /// `source`: the checkpoint's file. `required_by`: the file that defines the parameters. Throws `UserError` like
   /// `parameter_names`.
   WeightMatcher(const Architecture& arch, TensorMap tensors, std::string source,
-                std::string asked_by);
+                std::string required_by);
 
   /// Returns the tensor of a parameter, or an undefined one if the checkpoint has none. Throws `UserError` for another
   /// shape or type, and for values that are NaN or infinite.
   Tensor take(const Node& parameter);
   /// Marks the tensor of a parameter as used without taking it.
-  void pass_over(const Node& parameter);
+  void mark_used(const Node& parameter);
   /// Returns the mask of a parameter returned by `take`; undefined if it is not pruned.
   Tensor mask_of(const Node& parameter) const;
 
@@ -39,7 +39,7 @@ class WeightMatcher {
   std::string prefix_;   // of the encoder's parameters
   std::string classes_;  // prefix of the parameters with one row per class
   std::string source_;
-  std::string asked_by_;
+  std::string required_by_;
   NamedCheckpoint checkpoint_;
 };
 

@@ -29,7 +29,7 @@ SearchJob search_of(const AllocateJob& job) {
   return search;
 }
 
-Json to_json(const AloneDivergences& all) {
+Json to_json(const LayerDivergences& all) {
   Json rows = Json::array();
   for (const std::vector<Divergence>& layer : all) {
     rows.push_back(Json::array());
@@ -38,11 +38,11 @@ Json to_json(const AloneDivergences& all) {
   return rows;
 }
 
-AloneDivergences divergences_in(const Json& rows) {
+LayerDivergences divergences_in(const Json& rows) {
   const auto number = [](const Json& value) {
     return value.is_number() ? value.get<double>() : std::nan("");
   };
-  AloneDivergences all;
+  LayerDivergences all;
   for (const Json& row : rows) {
     all.emplace_back();
     for (const Json& one : row)
@@ -53,7 +53,7 @@ AloneDivergences divergences_in(const Json& rows) {
 
 std::optional<double> latency_budget(const AllocateJob& job) {
   for (const AllocationBudget& budget : job.request.budgets)
-    if (budget.figure == BudgetFigure::latency_ms) return budget.most;
+    if (budget.quantity == BudgetQuantity::latency_ms) return budget.limit;
   return std::nullopt;
 }
 
@@ -62,15 +62,15 @@ void time_layers_into(LayerCosts& costs, const AllocateJob& job, const TrialSubj
                       AllocationTrials& trials, Context& context) {
   const std::optional<double> most = latency_budget(job);
   if (!most) return;
-  Json table = trials.remembered("latency");
+  Json table = trials.attribute("latency");
   if (table.is_null()) {
     BatchSize batch = job.timed;
     if (batch.tokens == 0) batch.tokens = mean_tokens(subject.data);
-    table = to_json(measure_latency(subject.parent.model, costs.layers, job.request.options,
+    table = to_json(measure_latency(subject.baseline.model, costs.layers, job.request.options,
                                     subject.data, subject.calibration, batch, context));
-    trials.remember("latency", table);
+    trials.set_attribute("latency", table);
   }
-  take_latency(costs, latency_from(table), *most);
+  add_latency(costs, latency_from_json(table), *most);
 }
 
 /// An allocation run in progress.
@@ -87,10 +87,11 @@ class Allocating {
                              .subject = subject_,
                              .costs = costs_,
                              .sampled = sample_.size(),
-                             .alone = alone()};
-    found.solved = solve_allocation(costs_, damages_of(found.alone), job_.request.budgets,
-                                    tied_layers(costs_.layers, job_.request.together));
-    std::vector<WantedPoint> wanted;
+                             .layer_divergences = layer_divergences()};
+    found.solved =
+        solve_allocation(costs_, damages_of(found.layer_divergences), job_.request.budgets,
+                         tied_layers(costs_.layers, job_.request.tied));
+    std::vector<PlannedPoint> wanted;
     for (const std::size_t point :
          spread_points(found.solved.front, found.solved.best,
                        static_cast<std::size_t>(std::max<std::int64_t>(1, job_.points))))
@@ -107,16 +108,18 @@ class Allocating {
   }
 
  private:
-  AloneDivergences alone() {
-    return divergences_in(trials_.found("sensitivity", finding_of("sensitivity", {}), [&] {
-      return to_json(measure_alone(subject_.parent.model, job_.request.options, sample_,
-                                   subject_.data.train, subject_.calibration, job_.runs, context_));
-    }));
+  LayerDivergences layer_divergences() {
+    return divergences_in(
+        trials_.find_or_compute("sensitivity", finding_of("sensitivity", {}), [&] {
+          return to_json(measure_layer_divergences(subject_.baseline.model, job_.request.options,
+                                                   sample_, subject_.data.train,
+                                                   subject_.calibration, job_.runs, context_));
+        }));
   }
 
   // The cache key of a finding on the sample: everything that affects it.
   Json finding_of(const char* what, const Json& around) const {
-    Json of = spelled(job_.request);
+    Json of = request_json(job_.request);
     of.erase("budgets");
     of.erase("together");
     of["finding"] = what;
@@ -132,8 +135,9 @@ class Allocating {
       if (within(costs_, job_.request.budgets, points[i].allocation) &&
           (!best || points[i].divergence.mean < points[*best].divergence.mean))
         best = i;
-    user_check(best.has_value(),
-               "no allocation within the budgets could be evaluated; the warnings say why");
+    user_check(
+        best.has_value(),
+        "no allocation within the budgets could be evaluated; the warnings give the reasons");
     return *best;
   }
 
@@ -162,11 +166,11 @@ class Allocating {
       std::size_t number = 0;
     };
     std::vector<Option> sorted, kept;
-    for (const std::size_t number : found.solved.numbers[group.front()]) {
+    for (const std::size_t number : found.solved.option_indices[group.front()]) {
       sorted.push_back({.number = number});
       for (const std::size_t layer : group) {
-        sorted.back().cost += costs_.cost(found.solved.figure, layer, number);
-        sorted.back().damage += found.alone[layer][number].mean;
+        sorted.back().cost += costs_.cost(found.solved.quantity, layer, number);
+        sorted.back().damage += found.layer_divergences[layer][number].mean;
       }
     }
     std::ranges::stable_sort(sorted, {},
@@ -198,7 +202,7 @@ class Allocating {
 
   // Ranks pairs of moves by the sum of their gains, each measured around the best front point. Swaps that were measured
   // before an interruption do not affect the result.
-  std::vector<WantedPoint> best_swaps(const AllocationFindings& found) {
+  std::vector<PlannedPoint> best_swaps(const AllocationFindings& found) {
     const std::vector<MeasuredPoint> front = of_front(found.points);
     const Allocation& from = front[best_of(front)].allocation;
     std::vector<Move> moves = moves_from(found, from);
@@ -219,7 +223,7 @@ class Allocating {
     std::ranges::stable_sort(swaps, std::greater(), &std::pair<double, Allocation>::first);
     std::set<Allocation> known;
     for (const MeasuredPoint& point : front) known.insert(point.allocation);
-    std::vector<WantedPoint> wanted;
+    std::vector<PlannedPoint> wanted;
     for (const auto& [gain, allocation] : swaps)
       if (std::ssize(wanted) < job_.swaps && !known.contains(allocation))
         wanted.push_back({PointKind::swap, allocation, sum_alone(found, allocation)});
@@ -227,14 +231,16 @@ class Allocating {
   }
 
   std::vector<double> divergences_around(const std::vector<Allocation>& allocations) {
-    const Json found = trials_.found("around_best", finding_of("around", allocations), [&] {
-      std::vector<double> means;
-      for (const Divergence& one : measure_allocations(
-               subject_.parent.model, costs_.layers, changes_of(job_.request.options), allocations,
-               sample_, subject_.data.train, subject_.calibration, job_.runs, context_))
-        means.push_back(one.mean);
-      return Json(means);
-    });
+    const Json found =
+        trials_.find_or_compute("around_best", finding_of("around", allocations), [&] {
+          std::vector<double> means;
+          for (const Divergence& one :
+               measure_allocations(subject_.baseline.model, costs_.layers,
+                                   changes_of(job_.request.options), allocations, sample_,
+                                   subject_.data.train, subject_.calibration, job_.runs, context_))
+            means.push_back(one.mean);
+          return Json(means);
+        });
     std::vector<double> means;
     for (const Json& one : found)
       means.push_back(one.is_number() ? one.get<double>() : std::nan(""));
@@ -243,7 +249,8 @@ class Allocating {
 
   static double sum_alone(const AllocationFindings& found, const Allocation& allocation) {
     double sum = 0;
-    for (std::size_t i = 0; i < allocation.size(); ++i) sum += found.alone[i][allocation[i]].mean;
+    for (std::size_t i = 0; i < allocation.size(); ++i)
+      sum += found.layer_divergences[i][allocation[i]].mean;
     return sum;
   }
 
@@ -267,14 +274,14 @@ LayerCosts checked_costs(const AllocateJob& job, Context& context) {
   check_reads_texts(model.facts, job.model, "an allocation");
   check_unquantized(model, job.model);
   check_timed(job, model);
-  LayerCosts costs = layer_costs(plain_graph(model), job.request.options);
+  LayerCosts costs = layer_costs(unquantized_graph(model), job.request.options);
   check_request(model, job.request, costs);
   return costs;
 }
 
 void write_chosen(const SearchJob& search, const TrialSubject& subject, const TrialModel& made,
                   const fs::path& folder) {
-  TextModel model = subject.parent;
+  TextModel model = subject.baseline;
   model.model = made.model;
   model.trained_on = record_of_trial(search, subject, {});
   fs::create_directories(folder);
@@ -285,8 +292,10 @@ void write_chosen(const SearchJob& search, const TrialSubject& subject, const Tr
 }  // namespace
 
 JobResult allocate_formats(const AllocateJob& job, Context& context) {
-  user_check(!is_fresh(job.model),
-             "{}: fresh weights say nothing of what formats cost; give a trained model", job.model);
+  user_check(
+      !is_new_model(job.model),
+      "{}: the weights are fresh, so the cost of formats cannot be measured; give a trained model",
+      job.model);
   Document document{
       .title = fmt::format("{}: formats within {}", job.model, job.request.budgets[0].text)};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
@@ -295,23 +304,24 @@ JobResult allocate_formats(const AllocateJob& job, Context& context) {
   const SearchRecipe nothing{.where = {}, .text = {}, .objectives = {}};
   LayerCosts costs = checked_costs(job, context);
   const TrialSubject subject = open_subject(search, nothing, context, document.notes);
-  if (!begin_run(job.invocation, subject.parent.model.parameters, subject.data, output))
+  if (!begin_run(job.invocation, subject.baseline.model.parameters, subject.data, output))
     return finished<JobResult>(output, job.output);
   AllocationTrials trials(subject, costs, job.request,
                           allocation_space(job.request, costs.layers, context.library.formats),
                           output.path() / "study.db", job.cache, context);
   // The check below rejects unreachable byte and latency budgets before damages are measured.
   if (prunes(job.request.options))
-    leave_out_zeros(costs, job.request.options,
-                    stored_bits(subject.parent.model, costs.layers, job.request.options,
-                                subject.data, subject.calibration, context));
+    exclude_zeros(costs, job.request.options,
+                  stored_bits(subject.baseline.model, costs.layers, job.request.options,
+                              subject.data, subject.calibration, context));
   time_layers_into(costs, job, subject, trials, context);
-  check_request(subject.parent.model, job.request, costs);
+  check_request(subject.baseline.model, job.request, costs);
   AllocationFindings found = Allocating(job, subject, costs, trials, context).run();
   found.from_store = trials.from_store();
   const TrialModel made = trials.model_of(found.best().allocation);
   if (latency_budget(job))
-    found.timed = time_whole(subject.parent.model, made.model, costs.latency.batch, context);
+    found.timed =
+        time_whole_models(subject.baseline.model, made.model, costs.latency.batch, context);
   found.search = trials.search_recipe();
   trials.close();
   write_chosen(search, subject, made, output.path() / "best");

@@ -23,7 +23,8 @@ struct AllocateJob {
   BatchSize timed = {.texts = 1, .tokens = 0};
   CalibrationRun calibration = {.batch_size = 32};
   VariantRuns runs = {};
-  std::string split = {};  ///< the split on which the chosen model is reported, see `measured_texts`
+  std::string split =
+      {};  ///< the split on which the chosen model is reported, see `evaluation_examples`
   JobData data = {};
   fs::path cache = {};  ///< trial cache, shared with searches; empty: no cache
   bool resume = false;

@@ -19,7 +19,7 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
   // The baseline comes last; its linears in full precision are subtracted to get the rest.
   std::vector<Model> models;
   for (const LayerOption& option : options)
-    models.push_back(packed_in(model, layers, option, data, calibration, context));
+    models.push_back(packed_copy(model, layers, option, data, calibration, context));
   models.push_back(model);
   LatencyTable table{.batch = batch, .ms = time_layers(models, layers, batch, context)};
   const auto texts = static_cast<double>(batch.texts);
@@ -32,11 +32,10 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
   table.whole_ms =
       median_batch_ms(model, random_examples(model, batch.texts, batch.tokens), context) / texts;
   if (linears > table.whole_ms) {
-    tell_notes(
-        context,
-        {fmt::format("linear layers alone took {:.0f}% longer than the whole model, so what is "
-                     "predicted is scaled to its {} ms a text",
-                     100 * (linears / table.whole_ms - 1), three_digits(table.whole_ms))});
+    print_notes(context,
+                {fmt::format("the linear layers took {:.0f}% longer than the whole model, so "
+                             "predicted latencies are scaled to its {} ms per text",
+                             100 * (linears / table.whole_ms - 1), three_digits(table.whole_ms))});
     for (std::vector<double>& layer : table.ms)
       for (double& ms : layer) ms *= table.whole_ms / linears;
   }
@@ -52,15 +51,15 @@ Json to_json(const LatencyTable& table) {
           {"rest_ms", table.rest_ms}};
 }
 
-LatencyTable latency_from(const Json& json) {
+LatencyTable latency_from_json(const Json& json) {
   return {.batch = {json.at("texts").get<std::int64_t>(), json.at("tokens").get<std::int64_t>()},
           .ms = json.at("layers_ms").get<std::vector<std::vector<double>>>(),
           .whole_ms = json.at("whole_ms").get<double>(),
           .rest_ms = json.at("rest_ms").get<double>()};
 }
 
-ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
-                      Context& context) {
+ModelTimes time_whole_models(const Model& model, const Model& chosen, const BatchSize& batch,
+                             Context& context) {
   const Model packed = packed_to_run(chosen, context);
   const EncodedSet texts = random_examples(model, batch.texts, batch.tokens);
   return time_models({model, texts}, {packed, texts}, {batch.texts}, context, LargeBatches::kept)

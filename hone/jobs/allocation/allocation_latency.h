@@ -31,11 +31,11 @@ LatencyTable measure_latency(const Model& model, const std::vector<std::string>&
                              Context& context);
 
 Json to_json(const LatencyTable& table);
-LatencyTable latency_from(const Json& json);
+LatencyTable latency_from_json(const Json& json);
 
 /// Times both whole models as `time_models` does, `chosen` packed.
-ModelTimes time_whole(const Model& model, const Model& chosen, const BatchSize& batch,
-                      Context& context);
+ModelTimes time_whole_models(const Model& model, const Model& chosen, const BatchSize& batch,
+                             Context& context);
 
 /// Returns the average length of the validation texts, rounded, at least 1.
 std::int64_t mean_tokens(const EncodedSplits& data);

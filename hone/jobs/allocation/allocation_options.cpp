@@ -21,14 +21,14 @@ AllocationBudget parse_budget(std::string_view text) {
   const std::size_t sign = text.find("<=");
   user_check(sign != std::string_view::npos, "{}", expected);
   const std::string_view name = trim(text.substr(0, sign)), number = trim(text.substr(sign + 2));
-  const std::span<const EnumWord> figures = enum_words(BudgetFigure{});
-  const auto figure = std::ranges::find(figures, name, &EnumWord::word);
-  user_check(figure != figures.end(), "{}", expected);
-  AllocationBudget budget{static_cast<BudgetFigure>(figure->value)};
+  const std::span<const EnumName> quantities = enum_names(BudgetQuantity{});
+  const auto quantity = std::ranges::find(quantities, name, &EnumName::word);
+  user_check(quantity != quantities.end(), "{}", expected);
+  AllocationBudget budget{static_cast<BudgetQuantity>(quantity->value)};
   const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), budget.most);
+      std::from_chars(number.data(), number.data() + number.size(), budget.limit);
   user_check(error == std::errc() && end == number.data() + number.size() &&
-                 std::isfinite(budget.most) && budget.most > 0,
+                 std::isfinite(budget.limit) && budget.limit > 0,
              "{}", expected);
   budget.text = fmt::format("{} <= {}", name, number);
   return budget;
@@ -46,7 +46,7 @@ std::vector<Operand> parse_operands(const std::vector<std::string>& names) {
     const auto operand = std::ranges::find(kReadOperands, name,
                                            [](Operand one) { return std::string(to_string(one)); });
     user_check(operand != std::end(kReadOperands),
-               "operand '{}': expected input, weight or bias, by comma", name);
+               "operand '{}': expected input, weight or bias, separated by commas", name);
     operands.push_back(*operand);
   }
   user_check(std::ranges::find(operands, Operand::weight) != operands.end(),
@@ -69,13 +69,13 @@ std::vector<LayerOption> parse_options(const std::vector<std::string>& texts,
     }
     // "int(bits=8)" and "int(bits=8,per=tensor)" are the same format.
     for (const LayerOption& other : options)
-      user_check(other.formats != option.formats, "option {} stands twice", option.text);
+      user_check(other.formats != option.formats, "option {} is listed twice", option.text);
     options.push_back(std::move(option));
   }
   options = with_sparsities(std::move(options), parse_sparsities(sparsities));
   user_check(options.size() > 1,
-             "{} alone leaves nothing to choose; give two options or more, such as "
-             "'int(bits=8),mxint(bits=4)', of which none is full precision",
+             "{} is the only option; give at least two, such as 'int(bits=8),mxint(bits=4)'; none "
+             "is full precision",
              options.front().text);
   return options;
 }
@@ -107,14 +107,14 @@ std::vector<LayerSparsity> parse_sparsities(const SparsityTexts& texts) {
              texts.structures.front());
   std::vector<LayerSparsity> sparsities;
   for (const double share : texts.shares) {
-    user_check(share > 0 && share < 1,
-               "sparsity {}: expected a share above 0 and below 1; nothing pruned is an option "
-               "anyhow",
-               share);
+    user_check(
+        share > 0 && share < 1,
+        "sparsity {}: expected a share above 0 and below 1; the unpruned layer is always an option",
+        share);
     for (const PruneStructure& structure : structures) {
       const LayerSparsity sparsity{.share = share, .structure = structure};
       user_check(std::ranges::find(sparsities, sparsity) == sparsities.end(),
-                 "sparsity {} stands twice", share);
+                 "sparsity {} is listed twice", share);
       sparsities.push_back(sparsity);
     }
   }
@@ -126,11 +126,11 @@ bool prunes(const std::vector<LayerOption>& options) {
                              [](const LayerOption& option) { return option.sparsity.share > 0; });
 }
 
-std::span<const EnumWord> enum_words(BudgetFigure) {
-  static constexpr EnumWord kWords[] = {
-      {static_cast<int>(BudgetFigure::average_bits), "average_bits"},
-      {static_cast<int>(BudgetFigure::packed_bytes), "packed_bytes"},
-      {static_cast<int>(BudgetFigure::latency_ms), "latency_ms"}};
+std::span<const EnumName> enum_names(BudgetQuantity) {
+  static constexpr EnumName kWords[] = {
+      {static_cast<int>(BudgetQuantity::average_bits), "average_bits"},
+      {static_cast<int>(BudgetQuantity::packed_bytes), "packed_bytes"},
+      {static_cast<int>(BudgetQuantity::latency_ms), "latency_ms"}};
   return kWords;
 }
 
@@ -138,12 +138,12 @@ const Fields& fields_of(const AllocationBudget*) {
   using A = AllocationBudget;
   static const Fields fields =
       describe<A>("allocation_budget", "A limit on the chosen model.",
-                  field<&A::figure>("quantity", "What is limited."),
-                  field<&A::most>("max", "Its maximum."), omitted<&A::text>());
+                  field<&A::quantity>("quantity", "What is limited."),
+                  field<&A::limit>("max", "Its maximum."), omitted<&A::text>());
   return fields;
 }
 
-Json spelled(const AllocationRequest& request) {
+Json request_json(const AllocationRequest& request) {
   Json options = Json::array(), budgets = Json::array();
   for (const LayerOption& option : request.options) {
     Json formats = Json::object();
@@ -153,23 +153,23 @@ Json spelled(const AllocationRequest& request) {
     options.push_back({{"formats", formats}, {"sparsity", to_json(option.sparsity)}});
   }
   for (const AllocationBudget& budget : request.budgets)
-    budgets.push_back({to_string(budget.figure), budget.most});
+    budgets.push_back({to_string(budget.quantity), budget.limit});
   return {{"options", options},
           {"budgets", budgets},
-          {"together", request.together},
+          {"together", request.tied},
           {"sensitivity_samples", request.sensitivity_samples}};
 }
 
 std::vector<AllocationBudget> parse_budgets(const std::vector<std::string>& texts) {
-  user_check(
-      !texts.empty(),
-      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or some of them");
+  user_check(!texts.empty(),
+             "`budget` is missing; give one or more of average_bits<=5, packed_bytes<=4e6, "
+             "latency_ms<=1.2");
   std::vector<AllocationBudget> budgets;
   for (const std::string& text : texts) {
     budgets.push_back(parse_budget(text));
     for (std::size_t i = 0; i + 1 < budgets.size(); ++i)
-      user_check(budgets[i].figure != budgets.back().figure,
-                 "budget '{}': {} has a bound already, {}", text, to_string(budgets[i].figure),
+      user_check(budgets[i].quantity != budgets.back().quantity,
+                 "budget '{}': {} already has a limit, {}", text, to_string(budgets[i].quantity),
                  budgets[i].text);
   }
   return budgets;

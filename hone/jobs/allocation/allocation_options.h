@@ -53,17 +53,17 @@ std::vector<LayerOption> with_sparsities(std::vector<LayerOption> options,
 bool prunes(const std::vector<LayerOption>& options);
 
 /// The quantity that a budget limits; searches have metrics of the same names.
-enum class BudgetFigure : std::uint8_t {
+enum class BudgetQuantity : std::uint8_t {
   average_bits,  ///< per weight of the allocated layers, scales that blocks and rows share included
   packed_bytes,  ///< of all weights of the model, each in its format
   latency_ms,  ///< per text, the sum over separately timed layers (hone/jobs/allocation/allocation_latency.h)
 };
-std::span<const EnumWord> enum_words(BudgetFigure);
-inline std::string_view to_string(BudgetFigure figure) { return word_of(figure); }
+std::span<const EnumName> enum_names(BudgetQuantity);
+inline std::string_view to_string(BudgetQuantity quantity) { return enum_name(quantity); }
 
 struct AllocationBudget {
-  BudgetFigure figure = BudgetFigure::average_bits;
-  double most = 0;
+  BudgetQuantity quantity = BudgetQuantity::average_bits;
+  double limit = 0;
   std::string text = {};  ///< "average_bits <= 5"
 };
 const Fields& fields_of(const AllocationBudget*);
@@ -72,12 +72,13 @@ const Fields& fields_of(const AllocationBudget*);
 struct AllocationRequest {
   std::vector<LayerOption> options = {};       ///< at least two
   std::vector<AllocationBudget> budgets = {};  ///< one to three, on different quantities
-  std::vector<std::string> together = {};  ///< globs; all linears that one glob matches take the same option
+  std::vector<std::string> tied =
+      {};  ///< globs; all linears that one glob matches take the same option
   std::int64_t sensitivity_samples = 128;  ///< texts on which single layers are measured; 0: all
 };
 
 /// Returns everything that affects the choice, for cache keys.
-Json spelled(const AllocationRequest& request);
+Json request_json(const AllocationRequest& request);
 
 /// Parses budgets such as "average_bits<=5", "packed_bytes <= 4e6" or "latency_ms<=1.2". Throws `UserError` for
 /// anything else, and for two budgets on one quantity.

@@ -52,48 +52,48 @@ std::int64_t bytes_of(std::int64_t bits) { return (bits + 7) / 8; }
 
 // Returns the maximum cost of all layers, in bits or pieces.
 std::int64_t most_cost(const LayerCosts& costs, const AllocationBudget& budget) {
-  if (budget.figure == BudgetFigure::latency_ms)
-    return static_cast<std::int64_t>(std::floor(budget.most / costs.piece_ms)) - costs.rest_pieces;
-  if (budget.figure == BudgetFigure::packed_bytes)
-    return static_cast<std::int64_t>(std::floor(std::min(budget.most, 1e15))) * 8 -
+  if (budget.quantity == BudgetQuantity::latency_ms)
+    return static_cast<std::int64_t>(std::floor(budget.limit / costs.unit_ms)) - costs.rest_units;
+  if (budget.quantity == BudgetQuantity::packed_bytes)
+    return static_cast<std::int64_t>(std::floor(std::min(budget.limit, 1e15))) * 8 -
            costs.other_bits;
   // The tolerance keeps rounding in the product from costing a whole bit.
-  const double bits = std::min(budget.most, 64.0) * static_cast<double>(costs.weights);
+  const double bits = std::min(budget.limit, 64.0) * static_cast<double>(costs.weights);
   return static_cast<std::int64_t>(std::floor(bits * (1 + 1e-14)));
 }
 
-double value_of(const LayerCosts& costs, BudgetFigure figure, std::int64_t cost) {
-  switch (figure) {
-    case BudgetFigure::average_bits:
+double value_of(const LayerCosts& costs, BudgetQuantity quantity, std::int64_t cost) {
+  switch (quantity) {
+    case BudgetQuantity::average_bits:
       return static_cast<double>(cost) / static_cast<double>(costs.weights);
-    case BudgetFigure::packed_bytes:
+    case BudgetQuantity::packed_bytes:
       return static_cast<double>(bytes_of(cost + costs.other_bits));
-    case BudgetFigure::latency_ms:
-      return static_cast<double>(cost + costs.rest_pieces) * costs.piece_ms;
+    case BudgetQuantity::latency_ms:
+      return static_cast<double>(cost + costs.rest_units) * costs.unit_ms;
   }
   return 0;
 }
 
 // Rounds up, so that a budget of the printed value can be met.
-std::string value_text(BudgetFigure figure, double value) {
-  if (figure == BudgetFigure::packed_bytes) return grouped(static_cast<std::int64_t>(value));
-  if (figure == BudgetFigure::latency_ms)
+std::string value_text(BudgetQuantity quantity, double value) {
+  if (quantity == BudgetQuantity::packed_bytes) return grouped(static_cast<std::int64_t>(value));
+  if (quantity == BudgetQuantity::latency_ms)
     return fmt::format("{:.4f}", std::ceil(value * 1e4) / 1e4);
   return fmt::format("{:.4g}", std::ceil(value * 1000) / 1000);
 }
 
 const std::vector<std::vector<std::int64_t>>& costs_for(const LayerCosts& costs,
-                                                        BudgetFigure figure) {
-  switch (figure) {
-    case BudgetFigure::average_bits:
+                                                        BudgetQuantity quantity) {
+  switch (quantity) {
+    case BudgetQuantity::average_bits:
       return costs.weight_bits;
-    case BudgetFigure::packed_bytes:
+    case BudgetQuantity::packed_bytes:
       return costs.packed_bits;
-    case BudgetFigure::latency_ms:
+    case BudgetQuantity::latency_ms:
       break;
   }
-  HONE_ASSERT(!costs.latency_pieces.empty(), "no times were measured");
-  return costs.latency_pieces;
+  HONE_ASSERT(!costs.latency_units.empty(), "no times were measured");
+  return costs.latency_units;
 }
 
 /// The options of the layers, as the solver takes them.
@@ -121,14 +121,14 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
     for (std::size_t o = 0; o < damages[i].size(); ++o) {
       if (gone.contains({i, o})) continue;
       AllocationOption option{std::max(0.0, damages[i][o]),
-                              costs_for(costs, budgets[0].figure)[i][o]};
+                              costs_for(costs, budgets[0].quantity)[i][o]};
       for (std::size_t k = 1; k < budgets.size(); ++k)
-        option.other_costs[k - 1] = costs_for(costs, budgets[k].figure)[i][o];
+        option.other_costs[k - 1] = costs_for(costs, budgets[k].quantity)[i][o];
       problem.numbers.layers.back().push_back(option);
       problem.options.back().push_back(o);
     }
     user_check(!problem.options.back().empty(),
-               "{}: in every option the model's answers are no numbers; give other options",
+               "{}: with every option the model's predictions are not finite; give other options",
                costs.layers[i]);
   }
   return problem;
@@ -138,14 +138,14 @@ Problem problem_of(const LayerCosts& costs, const std::vector<std::vector<double
 void check_can_be_met(const LayerCosts& costs, const Problem& problem,
                       const AllocationBudget& budget) {
   AllocationProblem alone = problem.numbers;
-  const auto& of_layers = costs_for(costs, budget.figure);
+  const auto& of_layers = costs_for(costs, budget.quantity);
   for (std::size_t i = 0; i < alone.layers.size(); ++i)
     for (std::size_t o = 0; o < alone.layers[i].size(); ++o)
       alone.layers[i][o] = {0, of_layers[i][problem.options[i][o]]};
   const std::int64_t least = allocation_front(alone).points.front().cost;
   user_check(least <= most_cost(costs, budget),
-             "budget {}: no choice of these options meets it; the least that could be met is {}",
-             budget.text, value_text(budget.figure, value_of(costs, budget.figure, least)));
+             "budget {}: no choice of these options meets it; the smallest that can be met is {}",
+             budget.text, value_text(budget.quantity, value_of(costs, budget.quantity, least)));
 }
 
 // Explains budgets that can each be met, but not together.
@@ -156,12 +156,13 @@ std::string unmet_text(const LayerCosts& costs, const std::vector<AllocationBudg
   const std::string all = fmt::format("budgets {}: each can be met, ", fmt::join(texts, ", "));
   if (solved.front.solved_costs > 0)
     return all +
-           "but nothing was found that meets all of them; give fewer options or larger budgets";
+           "but no allocation was found that meets all of them; give fewer options or larger "
+           "budgets";
   if (solved.front.points.empty())
     return all + fmt::format("{} and {} together cannot", texts[1], texts[2]);
   return all +
          fmt::format("all together cannot; within the others the least of the first is {}",
-                     value_text(solved.figure, solved.value(costs, solved.front.points[0].cost)));
+                     value_text(solved.quantity, solved.value(costs, solved.front.points[0].cost)));
 }
 
 }  // namespace
@@ -178,22 +179,22 @@ double LayerCosts::average_bits(std::size_t layer, std::size_t option) const {
   return static_cast<double>(weight_bits[layer][option]) / static_cast<double>(elements[layer]);
 }
 
-double LayerCosts::figure(BudgetFigure figure, const Allocation& allocation) const {
-  switch (figure) {
-    case BudgetFigure::average_bits:
+double LayerCosts::total(BudgetQuantity quantity, const Allocation& allocation) const {
+  switch (quantity) {
+    case BudgetQuantity::average_bits:
       return average_bits(allocation);
-    case BudgetFigure::packed_bytes:
+    case BudgetQuantity::packed_bytes:
       return static_cast<double>(packed_bytes(allocation));
-    case BudgetFigure::latency_ms:
+    case BudgetQuantity::latency_ms:
       return latency_ms(allocation);
   }
   return 0;
 }
 
-double LayerCosts::cost(BudgetFigure figure, std::size_t layer, std::size_t option) const {
-  return figure == BudgetFigure::latency_ms
+double LayerCosts::cost(BudgetQuantity quantity, std::size_t layer, std::size_t option) const {
+  return quantity == BudgetQuantity::latency_ms
              ? latency.ms[layer][option]
-             : static_cast<double>(costs_for(*this, figure)[layer][option]);
+             : static_cast<double>(costs_for(*this, quantity)[layer][option]);
 }
 
 double LayerCosts::latency_ms(const Allocation& allocation) const {
@@ -202,24 +203,23 @@ double LayerCosts::latency_ms(const Allocation& allocation) const {
   return sum;
 }
 
-void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
-  costs.piece_ms = most_ms / static_cast<double>(kLatencyPieces);
+void add_latency(LayerCosts& costs, LatencyTable latency, double most_ms) {
+  costs.unit_ms = most_ms / static_cast<double>(kLatencyUnits);
   const auto pieces = [&](double ms) {
-    constexpr double kMost =
-        1LL << 50;  // beyond any budget; sums of it do not overflow
-    return static_cast<std::int64_t>(std::min(std::ceil(ms / costs.piece_ms), kMost));
+    constexpr double kMost = 1LL << 50;  // beyond any budget; sums of it do not overflow
+    return static_cast<std::int64_t>(std::min(std::ceil(ms / costs.unit_ms), kMost));
   };
-  costs.latency_pieces.clear();
+  costs.latency_units.clear();
   for (const std::vector<double>& layer : latency.ms) {
-    costs.latency_pieces.emplace_back();
-    for (const double ms : layer) costs.latency_pieces.back().push_back(pieces(ms));
+    costs.latency_units.emplace_back();
+    for (const double ms : layer) costs.latency_units.back().push_back(pieces(ms));
   }
-  costs.rest_pieces = pieces(latency.rest_ms);
+  costs.rest_units = pieces(latency.rest_ms);
   costs.latency = std::move(latency);
 }
 
-void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
-                     const std::vector<std::vector<std::int64_t>>& stored) {
+void exclude_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
+                   const std::vector<std::vector<std::int64_t>>& stored) {
   for (std::size_t o = 0; o < options.size(); ++o) {
     if (options[o].sparsity.share == 0) continue;
     const auto whole = std::ranges::find_if(options, [&](const LayerOption& other) {
@@ -231,13 +231,13 @@ void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
       costs.packed_bits[i][o] = std::max<std::int64_t>(
           0, costs.packed_bits[i][unpruned] - (stored[i][unpruned] - stored[i][o]));
   }
-  costs.leaves_out_zeros = true;
+  costs.excludes_zeros = true;
 }
 
 LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options) {
   LayerCosts costs;
   std::int64_t of_layers = 0;  // in fp32
-  for (const Node* node : graph.operations(kUsualLayer)) {
+  for (const Node* node : graph.operations(kDefaultLayer)) {
     costs.layers.push_back(node->name());
     costs.weight_bits.emplace_back();
     costs.packed_bits.emplace_back();
@@ -277,12 +277,12 @@ LayerSparsities allocated_sparsities(const LayerCosts& costs,
 
 Allocation BudgetedFront::allocation(std::size_t point) const {
   Allocation chosen = choices_at(front, point);
-  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = numbers[i][chosen[i]];
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = option_indices[i][chosen[i]];
   return chosen;
 }
 
 double BudgetedFront::value(const LayerCosts& costs, std::int64_t cost) const {
-  return value_of(costs, figure, cost);
+  return value_of(costs, quantity, cost);
 }
 
 BudgetedFront solve_allocation(const LayerCosts& costs,
@@ -294,9 +294,9 @@ BudgetedFront solve_allocation(const LayerCosts& costs,
   problem.numbers.budget = most_cost(costs, budgets[0]);
   for (std::size_t k = 1; k < budgets.size(); ++k)
     problem.numbers.other_budgets.push_back(most_cost(costs, budgets[k]));
-  BudgetedFront result{.figure = budgets[0].figure,
+  BudgetedFront result{.quantity = budgets[0].quantity,
                        .front = allocation_front(problem.numbers),
-                       .numbers = problem.options};
+                       .option_indices = problem.options};
   const auto best = best_within(result.front, *problem.numbers.budget);
   user_check(best.has_value(), "{}", unmet_text(costs, budgets, result));
   result.best = *best;
@@ -306,7 +306,7 @@ BudgetedFront solve_allocation(const LayerCosts& costs,
 bool within(const LayerCosts& costs, const std::vector<AllocationBudget>& budgets,
             const Allocation& allocation) {
   return std::ranges::all_of(budgets, [&](const AllocationBudget& budget) {
-    return sum_of(costs_for(costs, budget.figure), allocation) <= most_cost(costs, budget);
+    return sum_of(costs_for(costs, budget.quantity), allocation) <= most_cost(costs, budget);
   });
 }
 
@@ -337,12 +337,12 @@ std::vector<std::vector<std::size_t>> tied_layers(const std::vector<std::string>
     for (std::size_t i = 0; i < layers.size(); ++i)
       if (glob_match(glob, layers[i])) tied.back().push_back(i);
     user_check(tied.back().size() > 1,
-               "`same_format`: '{}' names {} linear layer{}, and ties none; see the names in "
-               "`hone inspect MODEL`",
+               "`same_format`: '{}' matches {} linear layer{}, expected at least two; see the "
+               "names in `hone inspect MODEL`",
                glob, tied.back().size(), tied.back().size() == 1 ? "" : "s");
     for (const std::size_t i : tied.back())
-      user_check(taken.insert(i).second,
-                 "`same_format`: {} is named by two globs, the second is '{}'", layers[i], glob);
+      user_check(taken.insert(i).second, "`same_format`: {} matches two globs, the second is '{}'",
+                 layers[i], glob);
   }
   return tied;
 }

@@ -22,42 +22,42 @@ struct LayerCosts {
   std::vector<std::string> layers;  ///< linears, in the order of the graph
   /// (layers, options): bits of the remaining weights, plus one per block of a pruned layer for their positions.
   std::vector<std::vector<std::int64_t>> weight_bits;
-  /// Bits of weights and biases; zeros count until `leave_out_zeros`.
+  /// Bits of weights and biases; zeros count until `exclude_zeros`.
   std::vector<std::vector<std::int64_t>> packed_bits;
-  std::int64_t weights = 0;       ///< elements of the weights of all layers
-  std::int64_t other_bits = 0;    ///< all other parameters, in fp32
-  bool leaves_out_zeros = false;  ///< whether `packed_bits` exclude the zeros of pruned options
+  std::int64_t weights = 0;     ///< elements of the weights of all layers
+  std::int64_t other_bits = 0;  ///< all other parameters, in fp32
+  bool excludes_zeros = false;  ///< whether `packed_bits` exclude the zeros of pruned options
 
   double average_bits(const Allocation& allocation) const;
   std::int64_t packed_bytes(const Allocation& allocation) const;
   /// Returns bits per weight of one layer.
   double average_bits(std::size_t layer, std::size_t option) const;
-  /// Returns milliseconds; requires `take_latency`.
+  /// Returns milliseconds; requires `add_latency`.
   double latency_ms(const Allocation& allocation) const;
   /// Returns the cost of one layer in a quantity: bits or milliseconds.
-  double cost(BudgetFigure figure, std::size_t layer, std::size_t option) const;
+  double cost(BudgetQuantity quantity, std::size_t layer, std::size_t option) const;
   /// Returns a quantity of a whole allocation, in the unit of its budget.
-  double figure(BudgetFigure figure, const Allocation& allocation) const;
+  double total(BudgetQuantity quantity, const Allocation& allocation) const;
 
   std::vector<std::int64_t> elements = {};  ///< of the weight of each layer
 
-  // Set by `take_latency`:
+  // Set by `add_latency`:
   LatencyTable latency = {};
-  double piece_ms = 0;                                         ///< unit of the integer latencies
-  std::vector<std::vector<std::int64_t>> latency_pieces = {};  ///< (layers, options), rounded up
-  std::int64_t rest_pieces = 0;                                ///< `latency.rest_ms`, rounded up
+  double unit_ms = 0;                                         ///< unit of the integer latencies
+  std::vector<std::vector<std::int64_t>> latency_units = {};  ///< (layers, options), rounded up
+  std::int64_t rest_units = 0;                                ///< `latency.rest_ms`, rounded up
 };
 
 /// Subtracts from `packed_bits` the zeros that files of packed models leave out. The saving of a pruned option over the
 /// same option unpruned is that of `stored`, the (layers, options) from `stored_bits`.
-void leave_out_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
-                     const std::vector<std::vector<std::int64_t>>& stored);
+void exclude_zeros(LayerCosts& costs, const std::vector<LayerOption>& options,
+                   const std::vector<std::vector<std::int64_t>>& stored);
 
 /// Pieces in a latency budget. Rounding overestimates by less than one piece per layer, and one for the rest.
-inline constexpr std::int64_t kLatencyPieces = std::int64_t{1} << 20;
+inline constexpr std::int64_t kLatencyUnits = std::int64_t{1} << 20;
 
 /// Adds latencies to the costs, in pieces of this budget.
-void take_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
+void add_latency(LayerCosts& costs, LatencyTable latency, double most_ms);
 
 /// Returns costs without latencies. `graph` must not contain quantizers.
 LayerCosts layer_costs(const Graph& graph, const std::vector<LayerOption>& options);
@@ -72,10 +72,10 @@ LayerSparsities allocated_sparsities(const LayerCosts& costs,
 
 /// The front of damage against the quantity of the first budget, among allocations within the other budgets.
 struct BudgetedFront {
-  BudgetFigure figure = BudgetFigure::average_bits;
+  BudgetQuantity quantity = BudgetQuantity::average_bits;
   AllocationFront front = {};
   std::size_t best = 0;  ///< the point with the least damage within all budgets
-  std::vector<std::vector<std::size_t>> numbers =
+  std::vector<std::vector<std::size_t>> option_indices =
       {};  ///< by layer: our option index of each option of the solver
 
   Allocation allocation(std::size_t point) const;

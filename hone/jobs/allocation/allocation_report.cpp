@@ -23,8 +23,8 @@ namespace {
 
 // Returns enough decimals to distinguish the smallest values, at least six: divergences at 8 bits are around 1e-6.
 int digits_for(const std::vector<double>& values) {
-  constexpr int kLeast = 6, kMost = 12;
-  int digits = kLeast;
+  constexpr int kMin = 6, kMost = 12;
+  int digits = kMin;
   for (const double value : values)
     if (std::isfinite(value) && value != 0)
       digits = std::max(digits, 1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
@@ -35,7 +35,7 @@ std::string made_on(const AllocationFindings& f) {
   return name_and_size(f.subject.data.measured_choice());
 }
 
-bool is_timed(const AllocationFindings& f) { return !f.costs.latency_pieces.empty(); }
+bool is_timed(const AllocationFindings& f) { return !f.costs.latency_units.empty(); }
 
 /// Another option of a layer, relative to its own.
 struct Neighbour {
@@ -48,10 +48,10 @@ struct Neighbour {
 std::optional<Neighbour> neighbour(const AllocationFindings& f, std::size_t layer, bool cheaper) {
   const std::size_t own = f.best().allocation[layer];
   std::optional<Neighbour> nearest;
-  for (const std::size_t option : f.solved.numbers[layer]) {
-    const Neighbour other{option,
-                          f.costs.average_bits(layer, option) - f.costs.average_bits(layer, own),
-                          f.alone[layer][option].mean - f.alone[layer][own].mean};
+  for (const std::size_t option : f.solved.option_indices[layer]) {
+    const Neighbour other{
+        option, f.costs.average_bits(layer, option) - f.costs.average_bits(layer, own),
+        f.layer_divergences[layer][option].mean - f.layer_divergences[layer][own].mean};
     if (cheaper ? other.bits >= 0 : other.bits <= 0 || other.divergence >= 0) continue;
     const auto rank = [](const Neighbour& n) { return std::pair(std::abs(n.bits), n.divergence); };
     if (!nearest || rank(other) < rank(*nearest)) nearest = other;
@@ -67,7 +67,7 @@ std::vector<AllocatedLayer> allocated_layers(const AllocationFindings& f) {
     AllocatedLayer row{.layer = f.costs.layers[i],
                        .format = option.text,
                        .bits = f.costs.average_bits(i, own),
-                       .divergence = f.alone[i][own].mean};
+                       .divergence = f.layer_divergences[i][own].mean};
     if (option.sparsity.share > 0) {
       row.sparsity = option.sparsity.share;
       row.structure = structure_text(option.sparsity.structure);
@@ -107,7 +107,7 @@ std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) 
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : f.points) sorted.push_back(&point);
   std::ranges::stable_sort(sorted, {}, [&](const MeasuredPoint* point) {
-    return f.costs.figure(f.solved.figure, point->allocation);
+    return f.costs.total(f.solved.quantity, point->allocation);
   });
   std::vector<EvaluatedAllocation> rows;
   for (const MeasuredPoint* point : sorted) {
@@ -120,8 +120,8 @@ std::vector<EvaluatedAllocation> allocation_points(const AllocationFindings& f) 
                             .divergence = point->divergence.mean,
                             .divergence_low = point->divergence.low,
                             .divergence_high = point->divergence.high,
-                            .metric = point->figure,
-                            .metric_interval = point->figure_interval,
+                            .metric = point->metric,
+                            .metric_interval = point->metric_interval,
                             .within = within(f.costs, f.job.request.budgets, point->allocation),
                             .chosen = point == &f.best()});
     if (is_timed(f)) row.latency_ms = point->latency_ms;
@@ -160,13 +160,13 @@ Table point_table(const std::vector<EvaluatedAllocation>& points, const MetricNa
   return table;
 }
 
-std::string_view axis_text(BudgetFigure figure) {
-  switch (figure) {
-    case BudgetFigure::average_bits:
+std::string_view axis_text(BudgetQuantity quantity) {
+  switch (quantity) {
+    case BudgetQuantity::average_bits:
       return "Bits per weight";
-    case BudgetFigure::packed_bytes:
+    case BudgetQuantity::packed_bytes:
       return "Size when packed (predicted, bytes)";
-    case BudgetFigure::latency_ms:
+    case BudgetQuantity::latency_ms:
       return "Latency per example, sum over layers (ms)";
   }
   return "";
@@ -175,7 +175,7 @@ std::string_view axis_text(BudgetFigure figure) {
 // Plots the predicted front, its measured points, the swaps and the chosen point.
 Figure front_figure(const AllocationFindings& f, const std::string& title) {
   const auto x_of = [&](const Allocation& allocation) {
-    return f.costs.figure(f.solved.figure, allocation);
+    return f.costs.total(f.solved.quantity, allocation);
   };
   Series predicted{.label = "predicted (sum over layers)", .points = {}, .draw = Draw::line};
   constexpr std::size_t kDrawn = 400;
@@ -197,7 +197,7 @@ Figure front_figure(const AllocationFindings& f, const std::string& title) {
                              point.divergence.high,
                              fmt::format("trial {}", shown_number(point.trial))});
   }
-  Panel panel{.x = {.label = std::string(axis_text(f.solved.figure))},
+  Panel panel{.x = {.label = std::string(axis_text(f.solved.quantity))},
               .y = {.label = "Divergence from the baseline", .logarithmic = true}};
   panel.series = {predicted, measured};
   if (!swaps.points.empty()) panel.series.push_back(swaps);
@@ -223,7 +223,7 @@ void describe_allocation(const AllocationFindings& f, const BeforeAndAfter& both
   document.key_figures.push_back(
       {"Divergence", fmt::format("{} on {}, {:.3g} predicted", divergence_text(f.best().divergence),
                                  made_on(f), f.best().predicted)});
-  if (const std::string flatters = same_part_warning(f.subject.data); !flatters.empty())
+  if (const std::string flatters = same_split_warning(f.subject.data); !flatters.empty())
     document.evidence += " " + flatters;
 }
 
@@ -240,7 +240,7 @@ AllocateFields fields_for(const AllocationFindings& f, const TrialModel& made,
       .front_cost_error = f.solved.front.cost_error,
       .front_costs = static_cast<std::int64_t>(f.solved.front.solved_costs),
       .min_predicted = f.solved.front.points[f.solved.best].bound,
-      .prediction = checked(f),
+      .prediction = prediction_check_of(f),
       .trial = f.best().trial,
       .average_bits = f.best().average_bits,
       .packed_bytes = f.best().packed_bytes,
@@ -262,13 +262,13 @@ AllocateFields fields_for(const AllocationFindings& f, const TrialModel& made,
         .batch_size = f.costs.latency.batch.texts,
         .tokens = f.costs.latency.batch.tokens,
         .rest_ms = f.costs.latency.rest_ms,
-        .cost_error_ms = static_cast<double>(std::ssize(f.costs.layers) + 1) * f.costs.piece_ms};
+        .cost_error_ms = static_cast<double>(std::ssize(f.costs.layers) + 1) * f.costs.unit_ms};
   return fields;
 }
 
 std::vector<NextCommand> commands_after_allocation(const AllocationFindings& f) {
   const std::string& folder = f.job.output.folder;
-  if (ranks_badly(checked(f)))
+  if (ranks_badly(prediction_check_of(f)))
     return {{"Search by whole models, starting from the front",
              fmt::format("hone search {} --recipe {} --data {} --trials 100 -o {}",
                          shell_word(f.job.model), shell_word(folder + "/search.toml"),
@@ -285,7 +285,7 @@ const Fields& fields_of(const AllocatedLayer*) {
   static const Fields fields = describe<A>(
       "allocated_layer", "The format of a layer, and its neighbours in bits.",
       field<&A::layer>("layer", "Name of the layer.", "Layer"),
-      field<&A::format>("format", "Of the layer; none: full precision.", "Format"),
+      field<&A::format>("format", "Format of the layer; none: full precision.", "Format"),
       field<&A::sparsity>("sparsity", Unit::share,
                           "Of its weights that are pruned; null: it is not pruned.", "Pruned"),
       field<&A::structure>("structure",
@@ -297,8 +297,8 @@ const Fields& fields_of(const AllocatedLayer*) {
                       "remaining weights, and one for each block.",
                       "Bits per weight"),
       field<&A::divergence>("divergence",
-                            "Of the predictions with this layer alone in its format; null: an "
-                            "output is no number.",
+                            "Divergence of the predictions with only this layer in its format; "
+                            "null: an output is not finite.",
                             "Divergence")
           .or_null(),
       field<&A::cheaper>("cheaper", "The next option with fewer bits; null: none.", "Next smaller"),
@@ -328,9 +328,12 @@ const Fields& fields_of(const EvaluatedAllocation*) {
                               "Predicted of all weights in the file of `hone pack`."),
       field<&A::latency_ms>("latency_ms", Unit::milliseconds,
                             "Per example, the sum over layers; null: no budget limits it."),
-      field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
-      field<&A::divergence>("divergence",
-                            "Of its predictions from the baseline; null: an output is no number.")
+      field<&A::predicted>("predicted",
+                           "Predicted divergence: the sum over its layers, each measured alone.")
+          .or_null(),
+      field<&A::divergence>(
+          "divergence",
+          "Divergence of its predictions from the baseline; null: an output is not finite.")
           .or_null(),
       field<&A::divergence_low>("divergence_low",
                                 "Lower end of its 95% interval; null: of fewer than two examples.")
@@ -349,14 +352,15 @@ const Fields& fields_of(const AllocationLatency*) {
       "allocation_latency",
       "Latency of the chosen model, packed: the sum over layers, and measured whole.",
       field<&A::device>("device", "Device of all times, with settings that they depend on."),
-      field<&A::predicted_ms>("predicted_ms", Unit::milliseconds,
-                              "Per example: its layers, and the rest of the model."),
+      field<&A::predicted_ms>(
+          "predicted_ms", Unit::milliseconds,
+          "Predicted latency per example: its layers and the rest of the model."),
       inlined<&A::times>(),
       field<&A::batch_size>("batch_size", Unit::examples, "Examples in a timed batch."),
       field<&A::tokens>("tokens", Unit::tokens, "Per example."),
       field<&A::rest_ms>("rest_ms", Unit::milliseconds,
-                         "Per example: the baseline minus its linear layers, each alone; 0: these "
-                         "took longer and are scaled to it."),
+                         "Latency per example of the baseline without its linear layers; 0: these "
+                         "took longer than the whole model, so their latencies are scaled to it."),
       field<&A::cost_error_ms>("cost_error_ms", Unit::milliseconds,
                                "Maximum by which the solver overestimates an allocation."));
   return fields;
@@ -372,8 +376,9 @@ const Fields& fields_of(const AllocateFields*) {
       field<&A::seed>("seed", "Seed of the samples."),
       field<&A::seeds>("seeds", Unit::seeds, "Random seeds of the measurements."),
       field<&A::chosen_on>("chosen_on", "Split on which choices are made."),
-      field<&A::sensitivity_examples>("sensitivity_examples", Unit::examples,
-                                      "Of that split, for each layer alone."),
+      field<&A::sensitivity_examples>(
+          "sensitivity_examples", Unit::examples,
+          "Examples of that split on which each layer was measured alone."),
       field<&A::front_points>("front_points", "Points of the front of sums over layers."),
       field<&A::front_cost_error>("front_cost_error",
                                   "Bits by which a point may exceed an exact one; 0: the front "
@@ -383,17 +388,19 @@ const Fields& fields_of(const AllocateFields*) {
       field<&A::min_predicted>("min_predicted",
                                "Lower bound of all sums over layers within the budgets."),
       field<&A::prediction>("prediction", "Sums over layers against whole models."),
-      field<&A::trial>("trial", "Number of the chosen one, whose model is stored in `best`."),
+      field<&A::trial>("trial", "Number of the chosen trial, whose model is stored in `best`."),
       field<&A::average_bits>("average_bits", Unit::bits,
                               "Per weight of linear layers, 32 in full precision."),
       field<&A::packed_bytes>("packed_bytes", Unit::bytes,
                               "Predicted of its weights in the file of `hone pack`."),
-      field<&A::divergence>("divergence", "Of its predictions on that split."),
-      field<&A::predicted>("predicted", "Divergence as the sum over its layers alone.").or_null(),
+      field<&A::divergence>("divergence", "Divergence of its predictions on that split."),
+      field<&A::predicted>("predicted",
+                           "Predicted divergence: the sum over its layers, each measured alone.")
+          .or_null(),
       field<&A::latency>("latency", "Predicted and measured; null: no budget limits latency_ms."),
       field<&A::front_divergence>("front_divergence",
                                   "Divergence of the best point of the front, before swaps."),
-      field<&A::from_store>("from_store", "Whole models that were stored by earlier runs."),
+      field<&A::from_store>("from_store", "Whole models whose results come from earlier runs."),
       field<&A::layers>("layers", "The format of each layer, in the order of the graph."),
       field<&A::points>("points", "All whole models that were evaluated, by their cost."),
       field<&A::validation>("validation", "The chosen model on that split."),
@@ -408,38 +415,39 @@ JobResult report_allocation(const AllocationFindings& f, const TrialModel& made,
   JobResult result{.document = std::move(document)};
   Document& page = result.document;
   const Measurement before =
-      measure_before(f.subject.parent, f.subject.data, batch, context, page.notes, "allocating");
+      measure_before(f.subject.baseline, f.subject.data, batch, context, page.notes, "allocating");
   const BeforeAndAfter both =
       measure_after(made.model, before, f.subject.data, batch, /*gates=*/{}, context, "chosen");
   const std::vector<std::string>& labels = made.model.facts.labels;
   const Allocation& chosen = f.best().allocation;
   const std::string recipe =
       to_recipe(allocated_plan(f.costs, f.job.request.options, chosen),
-                plain_graph(f.subject.parent.model)) +
+                unquantized_graph(f.subject.baseline.model)) +
       to_recipe(allocated_sparsities(f.costs, f.job.request.options, chosen));
   const AllocateFields fields = fields_for(f, made, both, folder);
   result.fields = to_json(fields);
   const Table layers = layer_table(fields.layers),
-              points = point_table(fields.points, f.subject.parent_measured->evaluation.figure);
+              points = point_table(fields.points, f.subject.baseline_measured->evaluation.metric);
   result.basis =
       basis_of(f.job.data.options.source, f.subject.data,
                made.model.quantization ? "simulated " + summary(made.model.quantization->plan)
                                        : std::string(kFloat));
   describe_allocation(f, both, page);
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   std::vector<Block> findings;
   for (const std::string& sentence : sentences_of(f)) findings.emplace_back(Paragraph{sentence});
   findings.emplace_back(Paragraph{to_text(model_size(made.model, folder / "best"))});
   page.sections = {
       {"",
-       {PageTable{layers, fmt::format("The chosen format of each layer. Divergences are of the "
-                                      "layer alone, on {} examples of {}; its neighbours in bits "
-                                      "are beside it.",
-                                      grouped(f.sampled), made_on(f))}}},
+       {PageTable{
+           layers,
+           fmt::format("The chosen format of each layer and the next options in bits. Divergences "
+                       "are measured with only that layer in the format, on {} examples of {}.",
+                       grouped(f.sampled), made_on(f))}}},
       {"Front",
        {figure_block(front_figure(f, fmt::format("Formats of each layer, on {}", made_on(f))),
                      folder / "allocation",
-                     "The predicted front, and the divergence of whole models.", undrawn)}},
+                     "The predicted front, and the divergence of whole models.", figure_notes)}},
       {"Candidates",
        {PageTable{points, fmt::format("Whole models on {}. The smallest divergence within the "
                                       "budget is chosen.",
@@ -450,10 +458,10 @@ JobResult report_allocation(const AllocationFindings& f, const TrialModel& made,
       {"Recipe", {Preformatted{recipe}}, /*folded=*/true}};
   page.output = f.job.output.folder;
   page.next = commands_after_allocation(f);
-  const std::vector<std::string> doubts = concerns(both.after.evaluation, labels);
-  for (const auto& lines : {doubts, undrawn}) {
+  const std::vector<std::string> metric_warnings = concerns(both.after.evaluation, labels);
+  for (const auto& lines : {metric_warnings, figure_notes}) {
     page.notes.insert(page.notes.end(), lines.begin(), lines.end());
-    tell_warnings(context, lines);
+    print_warnings(context, lines);
   }
   write_file(folder / "allocation.csv", to_csv(layers));
   write_file(folder / "points.csv", to_csv(points));

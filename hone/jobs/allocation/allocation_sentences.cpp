@@ -14,12 +14,13 @@ namespace {
 constexpr double kWellRanked = 0.8;  // least Spearman correlation that counts as a good ranking
 
 // Fits the drop of the metric by rising prediction.
-void fit_losses(const std::vector<MeasuredPoint>& points, double figure, PredictionCheck& check) {
+void fit_losses(const std::vector<MeasuredPoint>& points, double baseline_metric,
+                PredictionCheck& check) {
   std::vector<const MeasuredPoint*> front;
   for (const MeasuredPoint& point : points)
     if (point.kind == PointKind::front) front.push_back(&point);
   std::ranges::stable_sort(front, {}, &MeasuredPoint::predicted);
-  for (const MeasuredPoint* point : front) check.lost.push_back(figure - point->figure);
+  for (const MeasuredPoint* point : front) check.lost.push_back(baseline_metric - point->metric);
   check.fitted = isotonic_fit(check.lost);
   for (std::size_t i = 0; i < front.size(); ++i) {
     const double misfit = check.lost[i] - check.fitted[i];
@@ -42,7 +43,7 @@ std::string prediction_text(const AllocationFindings& f, const PredictionCheck& 
     text += fmt::format(" (95% CI {:.3f} to {:.3f})", check.interval.low, check.interval.high);
   text += fmt::format("; the largest error is {1:+.3g}, of trial {0}.",
                       shown_number(check.worst_trial), check.worst_residual);
-  const MetricName& figure = f.subject.parent_measured->evaluation.figure;
+  const MetricName& figure = f.subject.baseline_measured->evaluation.metric;
   const auto loss = [&](double lost) {
     return figure.may_be_negative ? fmt::format("{:+.3g}", lost) : points_text(lost) + " points";
   };
@@ -70,8 +71,8 @@ std::string correction_text(const AllocationFindings& f) {
   const auto swaps = std::ranges::count_if(f.points, is_swap);
   if (f.job.swaps == 0) return "";
   if (swaps == 0)
-    return "Swaps: none was evaluated, as no two changes around the best of the front promise a "
-           "smaller divergence within the budget.";
+    return "Swaps: none was evaluated, because no swap around the best of the front is predicted "
+           "to lower the divergence within the budget.";
   const MeasuredPoint &front = f.points[before], &best = f.points[after];
   if (before == after)
     return fmt::format("Swaps: none of {} around trial {}, the best of the front, was better.",
@@ -86,9 +87,9 @@ std::string correction_text(const AllocationFindings& f) {
 
 std::string cheaper_text(const AllocationFindings& f) {
   const std::optional<std::size_t> other =
-      cheaper_alike(f.points, f.chosen, [&](const MeasuredPoint& point) {
+      cheaper_equivalent(f.points, f.chosen, [&](const MeasuredPoint& point) {
         return within(f.costs, f.job.request.budgets, point.allocation)
-                   ? f.costs.figure(f.solved.figure, point.allocation)
+                   ? f.costs.total(f.solved.quantity, point.allocation)
                    : HUGE_VAL;
       });
   if (!other) return "";
@@ -113,7 +114,7 @@ std::string zeros_text(const AllocationFindings& f) {
 std::string store_text(const AllocationFindings& f) {
   return f.from_store == 0
              ? ""
-             : fmt::format("Cache: {} of {} whole models were known from earlier runs.",
+             : fmt::format("Cache: the results of {} of {} whole models come from earlier runs.",
                            f.from_store, std::ssize(f.points));
 }
 
@@ -137,11 +138,11 @@ std::string costs_text(const AllocationFindings& f) {
 std::string size_text(const AllocationFindings& f) {
   if (f.solved.front.solved_costs > 0) return costs_text(f);
   const std::string points = grouped(std::ssize(f.solved.front.points));
-  if (f.solved.figure == BudgetFigure::latency_ms) {
+  if (f.solved.quantity == BudgetQuantity::latency_ms) {
     // The latency of each layer and of the rest was rounded up to whole pieces.
     const auto pieces = f.solved.front.cost_error + std::ssize(f.costs.layers) + 1;
     return fmt::format("Front: {} points, each within {:.2g} ms of the cost of an exact one.",
-                       points, static_cast<double>(pieces) * f.costs.piece_ms);
+                       points, static_cast<double>(pieces) * f.costs.unit_ms);
   }
   return fmt::format("Front: {} points{}.", points,
                      f.solved.front.cost_error == 0
@@ -155,8 +156,8 @@ std::string latency_text(const AllocationFindings& f) {
   if (!f.timed) return "";
   const BatchSize& batch = f.costs.latency.batch;
   const TimesInTurn& times = f.timed->times;
-  const auto budget =
-      std::ranges::find(f.job.request.budgets, BudgetFigure::latency_ms, &AllocationBudget::figure);
+  const auto budget = std::ranges::find(f.job.request.budgets, BudgetQuantity::latency_ms,
+                                        &AllocationBudget::quantity);
   return fmt::format(
       "Latency: {:.4f} ms per example predicted as the sum over layers, {:.4f} measured of the "
       "packed "
@@ -165,7 +166,7 @@ std::string latency_text(const AllocationFindings& f) {
       f.best().latency_ms, times.after.median_ms, f.timed->rounds, times.before.median_ms,
       paired_speedup_text(times.ratio()),
       batch.texts == 1 ? "one text" : fmt::format("{} texts", batch.texts), batch.tokens,
-      times.after.median_ms > budget->most
+      times.after.median_ms > budget->limit
           ? fmt::format("The whole model exceeds the budget of {}: give a lower one. ",
                         budget->text)
           : "",
@@ -182,9 +183,9 @@ std::string divergence_text(const Divergence& d) {
   return fmt::format("{:.3g} (95% CI {:.3g} to {:.3g})", d.mean, d.low, d.high);
 }
 
-std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& points,
-                                         std::size_t chosen,
-                                         const std::function<double(const MeasuredPoint&)>& cost) {
+std::optional<std::size_t> cheaper_equivalent(
+    const std::vector<MeasuredPoint>& points, std::size_t chosen,
+    const std::function<double(const MeasuredPoint&)>& cost) {
   std::optional<std::size_t> cheapest;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (points[i].divergence.mean <= points[chosen].divergence.high &&
@@ -213,7 +214,7 @@ const Fields& fields_of(const PredictionCheck*) {
   return fields;
 }
 
-PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double figure) {
+PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double baseline_metric) {
   std::vector<double> predicted, measured;
   PredictionCheck check;
   for (const MeasuredPoint& point : points) {
@@ -228,12 +229,12 @@ PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, doubl
   check.rank_correlation = pearson_correlation(ranks_of(predicted), ranks_of(measured));
   check.interval =
       spearman_interval(check.rank_correlation, static_cast<std::int64_t>(check.points));
-  fit_losses(points, figure, check);
+  fit_losses(points, baseline_metric, check);
   return check;
 }
 
 std::vector<std::string> sentences_of(const AllocationFindings& f) {
-  const PredictionCheck check = checked(f);
+  const PredictionCheck check = prediction_check_of(f);
   std::vector<std::string> sentences = {
       prediction_text(f, check), size_text(f),        correction_text(f), cheaper_text(f),
       latency_text(f),           ranking_text(check), zeros_text(f),      store_text(f)};
@@ -241,8 +242,8 @@ std::vector<std::string> sentences_of(const AllocationFindings& f) {
   return sentences;
 }
 
-PredictionCheck checked(const AllocationFindings& f) {
-  return check_prediction(f.points, f.subject.parent_measured->evaluation.value);
+PredictionCheck prediction_check_of(const AllocationFindings& f) {
+  return check_prediction(f.points, f.subject.baseline_measured->evaluation.value);
 }
 
 }  // namespace hone

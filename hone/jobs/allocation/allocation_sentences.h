@@ -22,8 +22,8 @@ struct AllocationFindings {
   const AllocateJob& job;
   const TrialSubject& subject;
   const LayerCosts& costs;
-  std::int64_t sampled = 0;                    ///< texts on which single layers were measured
-  std::vector<std::vector<Divergence>> alone;  ///< (layers, options)
+  std::int64_t sampled = 0;  ///< texts on which single layers were measured
+  std::vector<std::vector<Divergence>> layer_divergences;  ///< (layers, options)
   BudgetedFront solved = {};
   std::vector<MeasuredPoint> points = {};
   std::size_t chosen = 0;  ///< index into `points`
@@ -49,16 +49,16 @@ struct PredictionCheck {
   std::int64_t misfit_trial = 0;
 };
 const Fields& fields_of(const PredictionCheck*);
-/// `figure` is the metric of the baseline.
-PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double figure);
+/// `baseline_metric` is the metric of the baseline.
+PredictionCheck check_prediction(const std::vector<MeasuredPoint>& points, double baseline_metric);
 
 /// Returns the cheapest point whose divergence is at most the upper end of the chosen point's 95% interval. Returns
 /// none unless it is cheaper than the chosen point. `cost` is infinite outside the budgets.
-std::optional<std::size_t> cheaper_alike(const std::vector<MeasuredPoint>& points,
-                                         std::size_t chosen,
-                                         const std::function<double(const MeasuredPoint&)>& cost);
+std::optional<std::size_t> cheaper_equivalent(
+    const std::vector<MeasuredPoint>& points, std::size_t chosen,
+    const std::function<double(const MeasuredPoint&)>& cost);
 
-PredictionCheck checked(const AllocationFindings& findings);
+PredictionCheck prediction_check_of(const AllocationFindings& findings);
 
 /// "0.0012 (95% CI 0.001 to 0.0014)"
 std::string divergence_text(const Divergence& divergence);

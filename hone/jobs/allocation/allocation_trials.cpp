@@ -29,8 +29,8 @@ double number_at(const Json& list, std::size_t i) {
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(PointKind) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(PointKind::front), "front"},
+std::span<const EnumName> enum_names(PointKind) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(PointKind::front), "front"},
                                         {static_cast<int>(PointKind::swap), "swap"}};
   return kWords;
 }
@@ -65,11 +65,11 @@ SearchRecipe allocation_space(const AllocationRequest& request,
       text += fmt::format("structure = {}\n", to_line(structures));
   };
   const bool all_tied = std::ranges::all_of(layers, [&](const std::string& layer) {
-    return std::ranges::any_of(request.together,
+    return std::ranges::any_of(request.tied,
                                [&](const std::string& glob) { return glob_match(glob, layer); });
   });
   if (!all_tied) group("*", "each");
-  for (const std::string& glob : request.together) group(glob, "together");
+  for (const std::string& glob : request.tied) group(glob, "together");
   return parse_search_recipe(text, "`formats`", formats);
 }
 
@@ -88,31 +88,31 @@ AllocationTrials::AllocationTrials(const TrialSubject& subject, const LayerCosts
     study_ = *known;
     return;
   }
-  const Json names = {"divergence", to_string(request.budgets.front().figure)};
+  const Json names = {"divergence", to_string(request.budgets.front().quantity)};
   study_ = storage_->create_study(
       kStudyName, {Direction::minimize, Direction::minimize},
       {.system_attributes = {{"study:metric_names", names}, {"dashboard:objective_names", names}}});
 }
 
-Json AllocationTrials::remembered(const std::string& key) {
+Json AllocationTrials::attribute(const std::string& key) {
   const auto found = study_.user_attributes.find(key);
   return found == study_.user_attributes.end() ? Json() : found->second;
 }
 
-void AllocationTrials::remember(const std::string& key, const Json& value) {
+void AllocationTrials::set_attribute(const std::string& key, const Json& value) {
   storage_->set_study_attribute(study_.id, AttributeOwner::user, key, value);
   study_.user_attributes[key] = value;
 }
 
-Json AllocationTrials::found(const std::string& key, const Json& of,
-                             const std::function<Json()>& find) {
-  if (Json known = remembered(key); !known.is_null()) return known;
-  std::optional<Json> finding = cache_.find_finding(of);
+Json AllocationTrials::find_or_compute(const std::string& key, const Json& of,
+                                       const std::function<Json()>& find) {
+  if (Json known = attribute(key); !known.is_null()) return known;
+  std::optional<Json> finding = cache_.find_result(of);
   if (!finding) {
     finding = find();
-    cache_.keep_finding(of, *finding);
+    cache_.store_result(of, *finding);
   }
-  remember(key, *finding);
+  set_attribute(key, *finding);
   return *finding;
 }
 
@@ -125,12 +125,12 @@ std::int64_t AllocationTrials::from_store() {
 
 // The prefix of a layer's parameters: its group's name, or its own.
 std::string AllocationTrials::name_of(const std::string& layer) const {
-  for (const std::string& glob : request_.together)
+  for (const std::string& glob : request_.tied)
     if (glob_match(glob, layer)) return PrecisionGroup{.layers = {glob}}.name();
   return layer;
 }
 
-Json AllocationTrials::meant_values(const Allocation& allocation) const {
+Json AllocationTrials::decoded_values(const Allocation& allocation) const {
   const std::vector<FormatTemplate>& formats = space_.recipe().precision.front().formats;
   const PrecisionGroup& group = space_.recipe().precision.front();
   Json values = Json::object();
@@ -147,7 +147,7 @@ Json AllocationTrials::meant_values(const Allocation& allocation) const {
 }
 
 Json AllocationTrials::values_of(const Allocation& allocation) const {
-  Json values = meant_values(allocation);
+  Json values = decoded_values(allocation);
   for (const auto& [name, value] : values.items()) value = space_.external_of(name, value);
   return values;
 }
@@ -173,7 +173,7 @@ std::string AllocationTrials::search_recipe() {
   for (const MeasuredPoint& point : measured()) {
     if (point.kind != PointKind::front) continue;
     text += "\n[[first]]\n";
-    const Json values = meant_values(point.allocation);
+    const Json values = decoded_values(point.allocation);
     for (const auto& [name, value] : values.items())
       text += fmt::format("{} = {}\n", to_line(name), to_line(value));
   }
@@ -181,7 +181,7 @@ std::string AllocationTrials::search_recipe() {
 }
 
 // Adds waiting trials for the allocations that the study does not contain yet.
-void AllocationTrials::enqueue(const std::vector<WantedPoint>& wanted) {
+void AllocationTrials::enqueue(const std::vector<PlannedPoint>& wanted) {
   TrialTable table;
   storage_->read_trials(study_.id, table);
   std::vector<Json> there;
@@ -189,7 +189,7 @@ void AllocationTrials::enqueue(const std::vector<WantedPoint>& wanted) {
     if (const auto fixed = trial->system_attributes.find("fixed_params");
         fixed != trial->system_attributes.end())
       there.push_back(fixed->second);
-  for (const WantedPoint& point : wanted) {
+  for (const PlannedPoint& point : wanted) {
     const Json values = values_of(point.allocation);
     if (std::ranges::find(there, values) != there.end()) continue;
     there.push_back(values);
@@ -241,11 +241,11 @@ TrialOutcome AllocationTrials::run(TrialRun& run) {
   const TrialRecord record = known ? *known : record_of(configuration, allocation);
   const std::vector<double>& far = record.intervals.at(kDivergenceMetric);
   if (!std::isfinite(far[0]))
-    return {.state = TrialState::fail, .failure = "the model's answers are no numbers"};
+    return {.state = TrialState::fail, .failure = "the model's predictions are not finite"};
   TrialOutcome outcome;
-  outcome.values = {far[0], costs_.figure(request_.budgets[0].figure, allocation)};
+  outcome.values = {far[0], costs_.total(request_.budgets[0].quantity, allocation)};
   for (const AllocationBudget& budget : request_.budgets)
-    outcome.constraints.push_back(costs_.figure(budget.figure, allocation) - budget.most);
+    outcome.constraints.push_back(costs_.total(budget.quantity, allocation) - budget.limit);
   outcome.user_attributes[kMetricsAttribute] = Json(record.metrics);
   outcome.user_attributes[kDivergence] = far;
   outcome.user_attributes[kMetric] = record.intervals.at(kJudgedMetric);
@@ -275,18 +275,18 @@ std::vector<MeasuredPoint> AllocationTrials::measured() {
                         .predicted = attributes.at(kPredicted).get<double>()};
     const Json &far = attributes.at(kDivergence), &metric = attributes.at(kMetric);
     point.divergence = {number_at(far, 0), number_at(far, 1), number_at(far, 2)};
-    point.figure = number_at(metric, 0);
-    point.figure_interval = {number_at(metric, 1), number_at(metric, 2)};
+    point.metric = number_at(metric, 0);
+    point.metric_interval = {number_at(metric, 1), number_at(metric, 2)};
     point.average_bits = costs_.average_bits(point.allocation);
     point.packed_bytes = costs_.packed_bytes(point.allocation);
-    if (!costs_.latency_pieces.empty()) point.latency_ms = costs_.latency_ms(point.allocation);
+    if (!costs_.latency_units.empty()) point.latency_ms = costs_.latency_ms(point.allocation);
     points.push_back(std::move(point));
   }
   user_check(!points.empty(), "no allocation could be measured{}", first_failure(view));
   return points;
 }
 
-std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<WantedPoint>& wanted) {
+std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<PlannedPoint>& wanted) {
   if (wanted.empty()) return measured();
   enqueue(wanted);
   TrialTable table;
@@ -305,12 +305,12 @@ std::vector<MeasuredPoint> AllocationTrials::measure(const std::vector<WantedPoi
   SearchCallbacks callbacks;
   callbacks.on_trial = [&](const Trial& trial, const StudyView&) {
     if (trial.state == TrialState::fail)
-      tell_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
-                                           failure_of(trial))});
+      print_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
+                                            failure_of(trial))});
     progress.update(++done,
                     trial.values.empty() ? "" : fmt::format("divergence {:.3g}", trial.values[0]));
   };
-  callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
+  callbacks.on_warning = [&](const std::string& sentence) { print_warnings(context_, {sentence}); };
   // All values are fixed, so the sampler is never called.
   const auto sampler = random_sampler({.seed = subject_.seed});
   run_search(

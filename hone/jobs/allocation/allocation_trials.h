@@ -16,11 +16,11 @@ enum class PointKind : std::uint8_t {
   front,  ///< a point of the exact front
   swap,   ///< the best front point, with two layers changed
 };
-std::span<const EnumWord> enum_words(PointKind);
-inline std::string_view to_string(PointKind kind) { return word_of(kind); }
+std::span<const EnumName> enum_names(PointKind);
+inline std::string_view to_string(PointKind kind) { return enum_name(kind); }
 
 /// An allocation to measure.
-struct WantedPoint {
+struct PlannedPoint {
   PointKind kind = PointKind::front;
   Allocation allocation;
   double predicted = 0;  ///< sum of the divergences of single layers
@@ -33,8 +33,8 @@ struct MeasuredPoint {
   Allocation allocation;
   double predicted = 0;
   Divergence divergence = {};  ///< on the split used for choices
-  double figure = 0;           ///< the task's metric on the same split
-  Interval figure_interval = {};
+  double metric = 0;           ///< the task's metric on the same split
+  Interval metric_interval = {};
   double average_bits = 0;
   std::int64_t packed_bytes = 0;
   double latency_ms = 0;  ///< sum over layers; 0: no budget limits it
@@ -57,11 +57,11 @@ class AllocationTrials {
                    const fs::path& cache, Context& context);
 
   /// Returns the study attribute under this key; null if there is none.
-  Json remembered(const std::string& key);
-  void remember(const std::string& key, const Json& value);
+  Json attribute(const std::string& key);
+  void set_attribute(const std::string& key, const Json& value);
   /// Returns the value that the study remembers under `key`, else the one that the trial cache has for `of`, else
   /// `find()`. Stores it in both.
-  Json found(const std::string& key, const Json& of, const std::function<Json()>& find);
+  Json find_or_compute(const std::string& key, const Json& of, const std::function<Json()>& find);
   /// Returns how many whole models came from the trial cache.
   std::int64_t from_store();
   /// Returns the recipe of a search that starts from the measured points of the front.
@@ -69,7 +69,7 @@ class AllocationTrials {
 
   /// Measures these, and returns all allocations measured so far by trial number, without failed ones. Throws
   /// `Interrupted`, and `UserError` with the first failure if none could be measured.
-  std::vector<MeasuredPoint> measure(const std::vector<WantedPoint>& wanted);
+  std::vector<MeasuredPoint> measure(const std::vector<PlannedPoint>& wanted);
 
   /// Returns the model of an allocation. Only the best one within the budgets is kept; others are rebuilt, bit for bit.
   TrialModel model_of(const Allocation& allocation);
@@ -77,10 +77,10 @@ class AllocationTrials {
 
  private:
   std::string name_of(const std::string& layer) const;
-  Json meant_values(const Allocation& allocation) const;
+  Json decoded_values(const Allocation& allocation) const;
   Json values_of(const Allocation& allocation) const;
   Allocation allocation_of(const Assignment& values) const;
-  void enqueue(const std::vector<WantedPoint>& wanted);
+  void enqueue(const std::vector<PlannedPoint>& wanted);
   TrialRecord record_of(const TrialConfiguration& configuration, const Allocation& allocation);
   TrialOutcome run(TrialRun& run);
   std::vector<MeasuredPoint> measured();

@@ -10,8 +10,8 @@ namespace hone {
 namespace {
 
 bool bounds_bytes(const AllocationRequest& request) {
-  return std::ranges::find(request.budgets, BudgetFigure::packed_bytes,
-                           &AllocationBudget::figure) != request.budgets.end();
+  return std::ranges::find(request.budgets, BudgetQuantity::packed_bytes,
+                           &AllocationBudget::quantity) != request.budgets.end();
 }
 
 }  // namespace
@@ -37,27 +37,28 @@ std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options) {
   return changes;
 }
 
-AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption>& options,
-                               const EncodedSet& sample, const EncodedSet& training,
-                               const CalibrationRun& calibration, const VariantRuns& runs,
-                               Context& context) {
+LayerDivergences measure_layer_divergences(const Model& model,
+                                           const std::vector<LayerOption>& options,
+                                           const EncodedSet& sample, const EncodedSet& training,
+                                           const CalibrationRun& calibration,
+                                           const VariantRuns& runs, Context& context) {
   const std::vector<LayerChange> all = changes_of(options);
   std::vector<LayerChange> changes;
   std::ranges::copy_if(all, std::back_inserter(changes), &LayerChange::changes);
   const SensitivityStudy study =
       measure_sensitivity(model, changes, sample, training, calibration, runs, context);
-  AloneDivergences alone;
+  LayerDivergences layer_divergences;
   for (auto next = study.layers.begin(); next != study.layers.end();) {
-    alone.emplace_back();
+    layer_divergences.emplace_back();
     for (const LayerChange& change : all)
-      alone.back().push_back(change.changes() ? (next++)->divergence : Divergence{});
+      layer_divergences.back().push_back(change.changes() ? (next++)->divergence : Divergence{});
   }
-  return alone;
+  return layer_divergences;
 }
 
-std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
+std::vector<std::vector<double>> damages_of(const LayerDivergences& layer_divergences) {
   std::vector<std::vector<double>> damages;
-  for (const std::vector<Divergence>& layer : alone) {
+  for (const std::vector<Divergence>& layer : layer_divergences) {
     damages.emplace_back();
     for (const Divergence& one : layer) damages.back().push_back(one.mean);
   }
@@ -66,23 +67,24 @@ std::vector<std::vector<double>> damages_of(const AloneDivergences& alone) {
 
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const AllocationTexts& texts, const EncodedSet& training,
-                               Context& context, AloneDivergences* alone) {
-  LayerCosts costs = layer_costs(plain_graph(model), request.options);
+                               Context& context, LayerDivergences* layer_divergences) {
+  LayerCosts costs = layer_costs(unquantized_graph(model), request.options);
   check_request(model, request, costs);
   if (bounds_bytes(request) && prunes(request.options)) {
     EncodedSplits ranges;
     ranges.train = training;
-    leave_out_zeros(
+    exclude_zeros(
         costs, request.options,
         stored_bits(model, costs.layers, request.options, ranges, texts.calibration, context));
   }
-  AloneDivergences now;
-  AloneDivergences& known = alone == nullptr ? now : *alone;
+  LayerDivergences now;
+  LayerDivergences& known = layer_divergences == nullptr ? now : *layer_divergences;
   if (known.empty())
-    known = measure_alone(model, request.options, texts.sample, training, texts.calibration,
-                          {.batch_size = texts.calibration.batch_size}, context);
+    known =
+        measure_layer_divergences(model, request.options, texts.sample, training, texts.calibration,
+                                  {.batch_size = texts.calibration.batch_size}, context);
   const BudgetedFront solved = solve_allocation(costs, damages_of(known), request.budgets,
-                                                tied_layers(costs.layers, request.together));
+                                                tied_layers(costs.layers, request.tied));
   const Allocation best = solved.allocation(solved.best);
   return {.plan = allocated_plan(costs, request.options, best),
           .sparsities = allocated_sparsities(costs, request.options, best),
@@ -94,18 +96,19 @@ void check_request(const Model& model, const AllocationRequest& request, const L
   for (const LayerOption& option : request.options) {
     if (!option.formats) continue;
     Graph graph = forward_graph(model);
-    with_context(fmt::format("option {} (`operands` says what takes it)", option.text),
+    with_context(fmt::format("option {} (for the operands in `operands`)", option.text),
                  [&] { quantize(graph, uniform_plan(graph, *option.formats)); });
   }
   std::vector<AllocationBudget> known = request.budgets;
-  const auto unknown = [&](BudgetFigure figure) {
-    std::erase_if(known, [&](const AllocationBudget& budget) { return budget.figure == figure; });
+  const auto unknown = [&](BudgetQuantity quantity) {
+    std::erase_if(known,
+                  [&](const AllocationBudget& budget) { return budget.quantity == quantity; });
   };
-  if (costs.latency_pieces.empty()) unknown(BudgetFigure::latency_ms);
-  if (prunes(request.options) && !costs.leaves_out_zeros) unknown(BudgetFigure::packed_bytes);
+  if (costs.latency_units.empty()) unknown(BudgetQuantity::latency_ms);
+  if (prunes(request.options) && !costs.excludes_zeros) unknown(BudgetQuantity::packed_bytes);
   const std::vector<std::vector<double>> harmless(costs.layers.size(),
                                                   std::vector<double>(request.options.size(), 0));
-  const auto tied = tied_layers(costs.layers, request.together);
+  const auto tied = tied_layers(costs.layers, request.tied);
   if (!known.empty()) solve_allocation(costs, harmless, known, tied);
 }
 

@@ -8,7 +8,7 @@
 /// The divergence of each option on each single layer, and the allocation with the smallest sum.
 namespace hone {
 
-using AloneDivergences = std::vector<std::vector<Divergence>>;  ///< (layers, options)
+using LayerDivergences = std::vector<std::vector<Divergence>>;  ///< (layers, options)
 
 /// Returns `samples` random texts of a split; 0: all.
 EncodedSet allocation_sample(const EncodedSet& part, std::int64_t samples, std::uint64_t seed);
@@ -26,13 +26,14 @@ AllocationTexts allocation_texts(const EncodedSplits& data, std::int64_t samples
 std::vector<LayerChange> changes_of(const std::vector<LayerOption>& options);
 
 /// Measures the divergence of the predictions on `sample`. Formats that need ranges are calibrated on `training`.
-AloneDivergences measure_alone(const Model& model, const std::vector<LayerOption>& options,
-                               const EncodedSet& sample, const EncodedSet& training,
-                               const CalibrationRun& calibration, const VariantRuns& runs,
-                               Context& context);
+LayerDivergences measure_layer_divergences(const Model& model,
+                                           const std::vector<LayerOption>& options,
+                                           const EncodedSet& sample, const EncodedSet& training,
+                                           const CalibrationRun& calibration,
+                                           const VariantRuns& runs, Context& context);
 
 /// Returns the means, for `solve_allocation`.
-std::vector<std::vector<double>> damages_of(const AloneDivergences& alone);
+std::vector<std::vector<double>> damages_of(const LayerDivergences& layer_divergences);
 
 /// An allocation as formats and sparsities by layer, and its cost.
 struct BestAllocation {
@@ -43,12 +44,12 @@ struct BestAllocation {
 };
 
 /// Returns the allocation within the budgets whose sum of divergences is the smallest, exactly. Deterministic for the
-/// same model, request and texts. `alone`, if given, holds the divergences for this model and these texts; an empty one
-/// is measured and filled. Throws `UserError` for an option that a layer cannot take, and as `solve_allocation` and
-/// `tied_layers` do.
+/// same model, request and texts. `layer_divergences`, if given, holds the divergences for this model and these texts;
+/// an empty one is measured and filled. Throws `UserError` for an option that a layer cannot take, and as
+/// `solve_allocation` and `tied_layers` do.
 BestAllocation best_allocation(const Model& model, const AllocationRequest& request,
                                const AllocationTexts& texts, const EncodedSet& training,
-                               Context& context, AloneDivergences* alone = nullptr);
+                               Context& context, LayerDivergences* layer_divergences = nullptr);
 
 /// Throws `UserError` for an option that some layer cannot take, and for budgets that no allocation meets. Latency
 /// budgets, and byte budgets of pruned options, are checked only once `costs` contain them.

@@ -28,12 +28,12 @@ std::int64_t stored_bits(const Model& packed, const std::string& layer, bool has
 
 }  // namespace
 
-Model packed_in(const Model& model, const std::vector<std::string>& layers,
-                const LayerOption& option, const EncodedSplits& data,
-                const CalibrationRun& calibration, Context& context) {
+Model packed_copy(const Model& model, const std::vector<std::string>& layers,
+                  const LayerOption& option, const EncodedSplits& data,
+                  const CalibrationRun& calibration, Context& context) {
   if (!option.formats && option.sparsity.share == 0) return model;
   CompressOptions how{.calibration = calibration};
-  how.calibration.heed_objections = false;
+  how.calibration.check_objections = false;
   for (const std::string& layer : layers) {
     if (option.formats) how.plan.emplace_back(layer, *option.formats);
     if (option.sparsity.share > 0) how.sparsities.emplace_back(layer, option.sparsity);
@@ -51,7 +51,7 @@ std::vector<std::vector<std::int64_t>> stored_bits(const Model& model,
                                                    Context& context) {
   std::vector<std::vector<std::int64_t>> bits(layers.size());
   for (const LayerOption& option : options) {
-    const Model packed = packed_in(model, layers, option, data, calibration, context);
+    const Model packed = packed_copy(model, layers, option, data, calibration, context);
     for (std::size_t i = 0; i < layers.size(); ++i)
       bits[i].push_back(stored_bits(packed, layers[i], option.formats.has_value()));
   }

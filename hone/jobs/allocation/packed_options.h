@@ -12,9 +12,9 @@
 namespace hone {
 
 /// Returns the model pruned, rounded and packed, without masks. Formats are calibrated on `data.train` if needed.
-Model packed_in(const Model& model, const std::vector<std::string>& layers,
-                const LayerOption& option, const EncodedSplits& data,
-                const CalibrationRun& calibration, Context& context);
+Model packed_copy(const Model& model, const std::vector<std::string>& layers,
+                  const LayerOption& option, const EncodedSplits& data,
+                  const CalibrationRun& calibration, Context& context);
 
 /// Returns the bits that each layer's weight takes in the file of a packed model, which leaves out zeros
 /// (hone/tensor/bitmaps.h): (layers, options). 0 for formats without a packed form.

@@ -16,8 +16,8 @@ QuantizationPlan native_plan(const Graph& graph, const Format& weight, const For
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     LayerFormats formats;
-    if (node->is(kUsualLayer)) formats.input = input;
-    if (node->is(kUsualLayer) || std::ranges::any_of(node->inputs(), is_table))
+    if (node->is(kDefaultLayer)) formats.input = input;
+    if (node->is(kDefaultLayer) || std::ranges::any_of(node->inputs(), is_table))
       formats.weight = weight;
     if (formats.weight && has_operand(*node, Operand::weight))
       plan.emplace_back(node->name(), formats);
@@ -30,7 +30,7 @@ Model native_copy(const Model& model, const std::string& name, const Format& wei
   check_unquantized(model, name);
   CompressOptions options;
   options.plan =
-      native_plan(plain_graph(model), weight, native_input(weight, context.library.formats));
+      native_plan(unquantized_graph(model), weight, native_input(weight, context.library.formats));
   Model native = compress(model, {}, options, context);
   transform(native, "pack", context.session());
   return native;

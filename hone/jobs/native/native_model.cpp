@@ -39,7 +39,7 @@ NativeCopies::NativeCopies(const Model& model, const QuantizationPlan& plan,
     : model_(model), texts_(texts), run_(run), methods_(methods), context_(context) {
   if (methods.smooth_scales || methods.bias_correction) {
     const std::map<std::string, LayerInput> inputs =
-        look_at_inputs(model, linears_of(plan), texts, run, context);
+        observe_inputs(model, linears_of(plan), texts, run, context);
     for (const auto& [name, input] : inputs) means_[name] = input.mean;
     if (methods.smooth_scales)
       scales_ = choose_smooth_scales(model, plan, inputs, run.options, context);
@@ -51,7 +51,7 @@ NativeCopies::NativeCopies(const Model& model, const QuantizationPlan& plan,
     }
   }
   Model calibrated = model;
-  smooth_for(calibrated, plan);
+  apply_smooth_scales(calibrated, plan);
   quantize_model(calibrated, plan, context.session());
   const Graph graph = forward_graph(calibrated);
   calibrate(graph, calibrated.parameters, text_examples(texts), run, context.session());
@@ -61,7 +61,7 @@ NativeCopies::NativeCopies(const Model& model, const QuantizationPlan& plan,
           calibrated.parameters.at(quantizer->inputs()[i].node->name()));
 }
 
-void NativeCopies::smooth_for(Model& model, const QuantizationPlan& plan) const {
+void NativeCopies::apply_smooth_scales(Model& model, const QuantizationPlan& plan) const {
   std::set<std::string> planned;
   for (const std::string& name : linears_of(plan)) planned.insert(name);
   for (const SmoothScales& one : scales_) {
@@ -76,7 +76,7 @@ void NativeCopies::smooth_for(Model& model, const QuantizationPlan& plan) const 
   }
 }
 
-void NativeCopies::settle_inputs(Model& model) const {
+void NativeCopies::set_input_states(Model& model) const {
   for (const Node* quantizer : input_quantizers(model.graph))
     for (std::size_t i = 1; i < quantizer->inputs().size(); ++i)
       model.parameters.set(quantizer->inputs()[i].node->name(),
@@ -101,9 +101,9 @@ Model NativeCopies::make(const QuantizationPlan& plan) const {
   Model copy = model_;
   if (plan.empty()) return copy;
   const Session session = context_.session();
-  smooth_for(copy, plan);
+  apply_smooth_scales(copy, plan);
   quantize_model(copy, plan, session);
-  settle_inputs(copy);
+  set_input_states(copy);
   const Graph graph = forward_graph(copy);
   std::set<std::string> settled;
   for (const Node* quantizer : input_quantizers(graph)) settled.insert(quantizer->name());

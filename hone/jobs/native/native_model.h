@@ -22,7 +22,7 @@ struct NativeMethods {
 
 /// Makes native copies of one model by several plans from one calibration:
 ///
-///     const QuantizationPlan plan = native_plan(plain_graph(model), weight, input);
+///     const QuantizationPlan plan = native_plan(unquantized_graph(model), weight, input);
 ///     const NativeCopies copies(model, plan, data.train, calibration, {}, context);
 ///     Model native = copies.make(plan);      // all layers of the plan, or some, or in other formats of weights
 ///
@@ -42,8 +42,8 @@ class NativeCopies {
   const std::vector<SmoothScales>& smooth_scales() const { return scales_; }
 
  private:
-  void smooth_for(Model& model, const QuantizationPlan& plan) const;
-  void settle_inputs(Model& model) const;
+  void apply_smooth_scales(Model& model, const QuantizationPlan& plan) const;
+  void set_input_states(Model& model) const;
   void correct(Model& model) const;
 
   const Model& model_;

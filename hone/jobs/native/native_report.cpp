@@ -40,7 +40,7 @@ std::string names_text(const std::vector<std::string>& names) {
 }
 
 // Counts layers and embedding tables in the requested format.
-std::ptrdiff_t count_as_asked(const NativeFindings& found) {
+std::ptrdiff_t count_as_requested(const NativeFindings& found) {
   return std::ranges::count_if(found.layers,
                                [](const NativeLayer& layer) { return layer.reason.empty(); });
 }
@@ -60,7 +60,7 @@ std::vector<std::string> format_lines(const NativeFindings& found) {
   }
   std::vector<std::string> lines = {
       fmt::format("{} of {} layers (embedding tables included) have the requested format.",
-                  count_as_asked(found), found.layers.size())};
+                  count_as_requested(found), found.layers.size())};
   for (const auto& [what, names] : others)
     lines.push_back(
         fmt::format("{} {} {}.", names_text(names), names.size() == 1 ? "stays" : "stay", what));
@@ -91,12 +91,12 @@ std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
   if (applied == 0)
     return found.smooth.empty()
-               ? "No smooth scales are used: no layer can have them."
+               ? "No smooth scales are used: no layer supports them."
                : fmt::format(
                      "No smooth scales are used: they raise the output SNR too little at {} {}.",
                      found.smooth.size(),
-                     found.smooth.size() == 1 ? "place that can have them"
-                                              : "places that can have them");
+                     found.smooth.size() == 1 ? "place that supports them"
+                                              : "places that support them");
   const std::string text =
       fmt::format("Smooth scales are used at {} of {} places", applied, found.smooth.size());
   double least = 1e9, most = 0;
@@ -121,7 +121,7 @@ std::vector<std::string> native_layers(const NativeFindings& found, const Produc
 
 // Returns the verdict on the chosen plan, on the split that decides; none if it is all fp32, which is not measured.
 const GateVerdict* verdict_of_choice(const Widening& widening) {
-  const auto taken = std::ranges::find(widening.tried, widening.steps, &TriedWidening::steps);
+  const auto taken = std::ranges::find(widening.tried, widening.steps, &WideningTrial::steps);
   return taken == widening.tried.end() ? nullptr : &taken->verdict;
 }
 
@@ -129,7 +129,7 @@ const GateVerdict* verdict_of_choice(const Widening& widening) {
 std::string widening_text(const Widening& widening) {
   std::string text =
       fmt::format("Wider formats, chosen on {}: ",
-                  part_text(widening.part, widening.examples, widening.effective_examples));
+                  split_text(widening.part, widening.examples, widening.effective_examples));
   text += widening.steps == 0
               ? "none needed"
               : fmt::format("{} of {} steps, costliest layers first; {} plans tried",
@@ -142,7 +142,7 @@ std::string widening_text(const Widening& widening) {
 Table smooth_table(const NativeFindings& found) {
   Table table({{"value", "Input"},
                {"linear_layers", "Linear layers"},
-               {"where", "Divided in"},
+               {"where", "Applied in"},
                {"snr_before_db", "Output SNR without (dB)"},
                {"snr_after_db", "With best scales (dB)"},
                {"alpha", "α"}});
@@ -192,15 +192,15 @@ std::string baseline_text(const NativeFindings& found) {
 }
 
 std::string coverage_text(const NativeFindings& found) {
-  const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
+  const std::ptrdiff_t as_asked = count_as_requested(found), all = std::ssize(found.layers),
                        wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
   if (as_asked == all) return "";
   return fmt::format(" in {} of {} layers", as_asked, all) +
          (wider == 0 ? "" : fmt::format(", {} wider", wider));
 }
 
-Fact layers_figure(const NativeFindings& found, const std::string& keep_slower) {
-  const std::ptrdiff_t as_asked = count_as_asked(found), all = std::ssize(found.layers),
+Fact layers_fact(const NativeFindings& found, const std::string& keep_slower) {
+  const std::ptrdiff_t as_asked = count_as_requested(found), all = std::ssize(found.layers),
                        wider = std::ranges::count_if(found.layers, &NativeLayer::widened),
                        slower = std::ranges::count_if(found.layers, &NativeLayer::slower),
                        others = all - as_asked - wider - slower;
@@ -216,11 +216,11 @@ Fact layers_figure(const NativeFindings& found, const std::string& keep_slower) 
   return {"Layers", layers};
 }
 
-std::string format_text(const NativeFindings& found, const Format& asked) {
+std::string format_text(const NativeFindings& found, const Format& requested) {
   const auto wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
   return wider == 0
-             ? to_string(asked)
-             : fmt::format("{}, {} of {} wider", to_string(asked), wider, found.layers.size());
+             ? to_string(requested)
+             : fmt::format("{}, {} of {} wider", to_string(requested), wider, found.layers.size());
 }
 
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& found) {
@@ -229,8 +229,8 @@ Table native_table(const std::vector<ComparedModel>& models, const NativeFinding
   columns.push_back({"stored_bytes", "Size"});
   columns.push_back({"memory_bytes", "In memory"});
   for (const ModelTimes& times : found.times)
-    columns.push_back({times.at_a_time == 1 ? "ms_alone" : "ms",
-                       fmt::format("Latency per example, batch size {} (ms)", times.at_a_time)});
+    columns.push_back({times.batch_size == 1 ? "ms_alone" : "ms",
+                       fmt::format("Latency per example, batch size {} (ms)", times.batch_size)});
   Table table(std::move(columns));
   for (std::size_t row = 0; row < compared.rows().size(); ++row) {
     std::vector<Cell> cells = compared.rows()[row];
@@ -287,12 +287,12 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
     if (one.times.shown_slower())
       concerns.push_back(fmt::format(
           "on this machine the native model is slower than fp32 at batch size {}: {}{}",
-          one.at_a_time, speedup_text(one.times),
-          one.at_a_time != found.times.front().at_a_time
-              ? fmt::format("; layers are timed at batch size {}", found.times.front().at_a_time)
+          one.batch_size, speedup_text(one.times),
+          one.batch_size != found.times.front().batch_size
+              ? fmt::format("; layers are timed at batch size {}", found.times.front().batch_size)
           : has_slower_layer ? ""
-                             : ", though no layer alone is shown to be; embedding "
-                               "tables in codes take longer to read, too"));
+                             : ", though no single layer is shown to be; packed embedding tables "
+                               "also take longer to read"));
   for (const ProductTimes& one : found.products) {
     const std::vector<std::string> kept = native_layers(found, one);
     if (one.times && one.times->shown_slower() && !kept.empty())
@@ -300,10 +300,10 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
                                      speedup_text(*one.times), names_text(kept)));
   }
   if (found.widening && found.widening->too_few_examples)
-    concerns.push_back(fmt::format(
-        "{} examples of {} are too few to show that even fp32 passes the gates, so no layer was "
-        "left wider; use more examples, or gates that allow more",
-        grouped(found.widening->examples), found.widening->part));
+    concerns.push_back(
+        fmt::format("{} examples of {} are too few to show that even fp32 passes the gates, so no "
+                    "layer was kept wider; use more examples, or gates that allow a larger drop",
+                    grouped(found.widening->examples), found.widening->part));
   return concerns;
 }
 
@@ -351,13 +351,13 @@ const Fields& fields_of(const NativeLayerResult*) {
   static const Fields fields = describe<L>(
       "native_layer", "The format of a layer or an embedding table.",
       field<&L::layer>("layer", "Its name."),
-      field<&L::format>("format", "Of its weight; fp32: it is not changed."),
-      field<&L::input_format>("input_format", "Of its input; null: it has none."),
+      field<&L::format>("format", "Format of its weight; fp32: unchanged."),
+      field<&L::input_format>("input_format", "Format of its input; null: none."),
       field<&L::snr_db>("snr_db", Unit::decibels,
                         "Signal-to-noise ratio of the model's outputs on calibration examples, "
                         "with this layer alone in the requested format. Null: not measured, or "
                         "nothing is lost."),
-      field<&L::reason>("reason", "Why it has another format than requested; null: it has not."));
+      field<&L::reason>("reason", "Why its format is not the requested one; null: it is."));
   return fields;
 }
 

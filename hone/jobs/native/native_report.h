@@ -50,13 +50,13 @@ struct NativeFindings {
 std::string baseline_text(const NativeFindings& findings);
 
 /// The requested format, and how many layers have a wider one: "int(bits=4,per=row,scale=static), 3 of 17 wider".
-std::string format_text(const NativeFindings& findings, const Format& asked);
+std::string format_text(const NativeFindings& findings, const Format& requested);
 
 /// " in 8 of 17 layers, 2 wider"; "": all layers have the requested format.
 std::string coverage_text(const NativeFindings& findings);
 
 /// {"Layers", "40 of 41 in the requested format; …"}. `keep_slower` is the name of the option to mention.
-Fact layers_figure(const NativeFindings& findings, const std::string& keep_slower);
+Fact layers_fact(const NativeFindings& findings, const std::string& keep_slower);
 
 /// `comparison_table` of fp32 and native, in this order, with their sizes, in memory too, and median latencies.
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& findings);

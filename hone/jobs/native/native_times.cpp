@@ -21,28 +21,28 @@
 namespace hone {
 namespace {
 
-constexpr const char *kAloneInput = "alone.input", *kAloneOutput = "alone.output";
+constexpr const char *kLayerInput = "alone.input", *kLayerOutput = "alone.output";
 
 /// A single layer, ready to run.
-struct LayerAlone {
+struct SingleLayer {
   Graph graph;
   ParameterStore parameters;
   std::string_view arithmetic;
   std::unique_ptr<Executable> executable;
 
-  LayerAlone(const Model& model, const std::string& layer, const Session& session)
+  SingleLayer(const Model& model, const std::string& layer, const Session& session)
       : graph(forward_graph(model)), parameters(model.parameters.on(session.device)) {
-    cut_out(layer);
+    isolate(layer);
     arithmetic = arithmetic_of_run(graph, session);
     prepare_for_inference(graph, parameters, session);
     executable = session.executable(graph);
   }
 
-  void run(const Tensor& x) { executable->run({{kAloneInput, x}}, parameters); }
+  void run(const Tensor& x) { executable->run({{kLayerInput, x}}, parameters); }
 
  private:
   // Replaces what the layer reads, or the quantizer of its input if it has one, by an input of the graph.
-  void cut_out(const std::string& layer) {
+  void isolate(const std::string& layer) {
     Node& node = *graph.find(layer);
     Node* reader = &node;
     std::size_t index = 0;
@@ -51,16 +51,16 @@ struct LayerAlone {
       reader = node.inputs()[index].node;
       index = 0;
     }
-    const Value input = graph.add_input(kAloneInput, reader->inputs()[index].type());
+    const Value input = graph.add_input(kLayerInput, reader->inputs()[index].type());
     graph.set_input(*reader, index, input);
     graph.clear_outputs();
-    graph.set_output(kAloneOutput, {&node, 0});
+    graph.set_output(kLayerOutput, {&node, 0});
     remove_dead_code(graph);
   }
 };
 
 Sizes input_sizes(const Graph& graph, const BatchSize& batch) {
-  return resolve(graph.find(kAloneInput)->types()[0].shape,
+  return resolve(graph.find(kLayerInput)->types()[0].shape,
                  {{'B', batch.texts}, {'S', batch.tokens}});
 }
 
@@ -103,7 +103,7 @@ bool has_native_panels(std::int64_t outputs) { return outputs >= kernels::kPacke
 std::string no_native_product(std::int64_t outputs, std::int64_t inputs) {
   return has_native_panels(outputs)
              ? fmt::format("no native kernel supports {} × {} weights", outputs, inputs)
-             : fmt::format("layers of fewer than {} outputs have no native kernel, and it has {}",
+             : fmt::format("native kernels need at least {} outputs, and it has {}",
                            kernels::kPackedRows, outputs);
 }
 
@@ -117,15 +117,15 @@ const Fields& fields_of(const ProductTimes*) {
       field<&P::inputs>("inputs", "Elements that are summed."),
       field<&P::outputs>("outputs", "Elements of a row of the result."),
       field<&P::times>("times",
-                       "Of one product; before: fp32, after: native. Null: there is no native "
-                       "kernel for it."));
+                       "Times of one product; before: fp32, after: native. Null: no native kernel "
+                       "supports it."));
   return fields;
 }
 
 std::vector<ProductTimes> time_products(const Model& model, const Model& native,
                                         const QuantizationPlan& plan, const BatchSize& batch,
                                         Context& context) {
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   std::map<ShapeKey, std::size_t> of_key;
   std::vector<ProductTimes> all;
   for (const auto& [layer, formats] : plan) {
@@ -137,20 +137,20 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
   const Session session = context.session();
   Rounds rounds("time products", std::ssize(all) * kProductRounds, context);
   for (ProductTimes& one : all) {
-    LayerAlone before(model, one.layers.front(), session),
+    SingleLayer before(model, one.layers.front(), session),
         after(native, one.layers.front(), session);
     const Sizes sizes = input_sizes(before.graph, batch);
     one.inputs = sizes.back();
     one.rows = element_count(sizes) / std::max<std::int64_t>(1, one.inputs);
-    one.outputs = before.graph.output(kAloneOutput).type().dim(-1).size;
+    one.outputs = before.graph.output(kLayerOutput).type().dim(-1).size;
     if (after.arithmetic == kNative) {
       const Tensor x = random_values(sizes).on(session.device);
-      const auto run = [&](LayerAlone& layer) {
+      const auto run = [&](SingleLayer& layer) {
         layer.run(x);
         session.device.wait();
       };
       const std::function<void()> works[] = {[&] { run(before); }, [&] { run(after); }};
-      make_ready(works, session.device);
+      run_preparation(works, session.device);
       one.times = time_in_turn(works[0], works[1], kProductRounds, rounds.count());
     }
   }
@@ -160,7 +160,7 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
 std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
                                              const std::vector<std::string>& layers,
                                              const BatchSize& batch, Context& context) {
-  const Graph graph = plain_graph(models.front());
+  const Graph graph = unquantized_graph(models.front());
   std::map<ShapeKey, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < layers.size(); ++i)
     alike[shape_key(graph, layers[i], {})].push_back(i);
@@ -168,9 +168,9 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
   Rounds rounds("time layers", std::ssize(alike) * kProductRounds, context);
   std::vector<std::vector<double>> ms(layers.size());
   for (const auto& [key, same] : alike) {
-    std::vector<std::unique_ptr<LayerAlone>> alone;
+    std::vector<std::unique_ptr<SingleLayer>> alone;
     for (const Model& model : models)
-      alone.push_back(std::make_unique<LayerAlone>(model, layers[same.front()], session));
+      alone.push_back(std::make_unique<SingleLayer>(model, layers[same.front()], session));
     const Tensor x = random_values(input_sizes(alone.front()->graph, batch)).on(session.device);
     std::vector<std::function<void()>> works;
     for (const auto& layer : alone)
@@ -178,7 +178,7 @@ std::vector<std::vector<double>> time_layers(const std::vector<Model>& models,
         layer->run(x);
         session.device.wait();
       });
-    make_ready(works, session.device);
+    run_preparation(works, session.device);
     for (std::vector<double>& times : rounds_in_turn(works, kProductRounds, rounds.count())) {
       std::ranges::sort(times);
       for (const std::size_t layer : same) ms[layer].push_back(median_of_sorted(times));
@@ -195,7 +195,7 @@ double median_batch_ms(const Model& model, const EncodedSet& set, Context& conte
                 predictor.parameters(), " that is timed");
   const NamedTensors batch = text_examples(set).batch(rows, 0);
   const std::function<void()> works[] = {[&] { predictor.rows(batch); }};
-  make_ready(works, context.session().device);
+  run_preparation(works, context.session().device);
   std::vector<double> ms = rounds_in_turn(works, kProductRounds).front();
   std::ranges::sort(ms);
   return median_of_sorted(ms);

@@ -23,9 +23,9 @@ namespace hone {
 namespace {
 
 // Drops layers whose native products are not supported or slower, and sets `layers` to the format of each.
-QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationPlan& plan,
-                               const std::vector<ProductTimes>& products,
-                               std::vector<NativeLayer>& layers) {
+QuantizationPlan faster_layers_plan(const NativeQuantizeJob& job, const QuantizationPlan& plan,
+                                    const std::vector<ProductTimes>& products,
+                                    std::vector<NativeLayer>& layers) {
   std::map<std::string, const ProductTimes*> product_of;
   for (const ProductTimes& product : products)
     for (const std::string& layer : product.layers) product_of[layer] = &product;
@@ -36,7 +36,7 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
       const ProductTimes& product = *product_of.at(name);
       if (!product.times) {
         layer.reason = no_native_product(product.outputs, product.inputs);
-      } else if (!job.keep_slower && job.stays_for_speed(product)) {
+      } else if (!job.keep_slower && job.is_too_slow(product)) {
         layer.slower = true;
         layer.reason = "native is slower on this machine, " + speedup_text(*product.times);
       }
@@ -57,7 +57,7 @@ struct PruningBefore {
   std::string change = {};    ///< of the metric, on the examples measured here; empty: not known
 };
 
-PruningBefore pruning_before(const fs::path& folder, const MeasuredPart& measured) {
+PruningBefore pruning_before(const fs::path& folder, const MeasuredSplit& measured) {
   const fs::path file = folder / "results.json";
   if (folder.empty() || !path_exists(file)) return {};
   Json results;
@@ -77,11 +77,11 @@ PruningBefore pruning_before(const fs::path& folder, const MeasuredPart& measure
 /// Inputs of the run, known before any choice.
 struct NativeRun {
   const NativeQuantizeJob& job;
-  const TextModel& parent;
+  const TextModel& baseline;
   const EncodedSplits& data;
   const Measurement& before;
   PruningBefore pruning;
-  QuantizationPlan asked;  ///< the requested formats, for all layers
+  QuantizationPlan requested;  ///< the requested formats, for all layers
   std::vector<Gate> gates;
   const fs::path& folder;
   Context& context;
@@ -98,19 +98,19 @@ struct NativeCopy {
 std::vector<ProductTimes> timed_products(const NativeRun& run) {
   CalibrationRun one_text = run.job.calibration;
   one_text.batch_size = one_text.batch_count = 1;
-  one_text.heed_objections = false;
-  const Model trial = NativeCopies(run.parent.model, run.asked, run.data.train, one_text,
+  one_text.check_objections = false;
+  const Model trial = NativeCopies(run.baseline.model, run.requested, run.data.train, one_text,
                                    {.smooth_scales = false, .bias_correction = false}, run.context)
-                          .make(run.asked);
-  return time_products(run.parent.model, trial, run.asked,
-                       timed_batch({run.parent.model, run.data.test}), run.context);
+                          .make(run.requested);
+  return time_products(run.baseline.model, trial, run.requested,
+                       timed_batch({run.baseline.model, run.data.test}), run.context);
 }
 
 // Updates the layer to the chosen plan if its format there is wider.
 void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
-  const auto stands =
+  const auto choice =
       std::ranges::find(chosen, layer.name, [](const auto& one) { return one.first; });
-  const LayerFormats formats = stands == chosen.end() ? LayerFormats{} : stands->second;
+  const LayerFormats formats = choice == chosen.end() ? LayerFormats{} : choice->second;
   if (!layer.reason.empty() || formats == layer.formats) return;
   layer.formats = formats;
   layer.reason = "wider to stay within the limits";
@@ -122,7 +122,7 @@ void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
 QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
                              const QuantizationPlan& plan, NativeFindings& findings) {
   const NativeQuantizeJob& job = run.job;
-  const Model& model = run.parent.model;
+  const Model& model = run.baseline.model;
   if (!job.gates.any() && !costs_are_cheap(model, plan, run.data.train, job.calibration))
     return plan;
   const std::vector<LayerCost> costs =
@@ -142,8 +142,8 @@ NativeCopy make_copy(const NativeRun& run) {
   NativeFindings findings;
   findings.products = timed_products(run);
   const QuantizationPlan plan =
-      plan_worth_it(run.job, run.asked, findings.products, findings.layers);
-  const NativeCopies copies(run.parent.model, plan, run.data.train, run.job.calibration,
+      faster_layers_plan(run.job, run.requested, findings.products, findings.layers);
+  const NativeCopies copies(run.baseline.model, plan, run.data.train, run.job.calibration,
                             run.job.methods, run.context);
   findings.methods = run.job.methods;
   findings.smooth = copies.smooth_scales();
@@ -152,7 +152,7 @@ NativeCopy make_copy(const NativeRun& run) {
 
 // Returns the training record of the copy, with its calibration texts.
 std::optional<TrainedOn> record_of(const NativeRun& run, std::int64_t calibration_examples) {
-  std::optional<TrainedOn> record = run.parent.trained_on;
+  std::optional<TrainedOn> record = run.baseline.trained_on;
   std::vector<std::uint64_t> rows;
   if (calibration_examples > 0)
     for (const std::int64_t row : calibration_rows(run.data.train.size(), run.job.calibration))
@@ -165,9 +165,9 @@ std::int64_t calibration_examples(const NativeRun& run) {
   if (run.job.methods.smooth_scales || run.job.methods.bias_correction)
     return std::ssize(calibration_rows(run.data.train.size(), run.job.calibration));
   CompressOptions options;
-  options.plan = run.asked;
+  options.plan = run.requested;
   options.calibration = run.job.calibration;
-  return std::ssize(calibration_rows(run.parent.model, run.data, options));
+  return std::ssize(calibration_rows(run.baseline.model, run.data, options));
 }
 
 /// The model and everything measured about it.
@@ -184,7 +184,7 @@ struct NativeOutcome {
 std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
   std::string text =
       fmt::format("{} {}{}", found.arithmetic, short_text(job.weight), coverage_text(found));
-  if (!native_objection(job.weight, InputScales::calibrated).empty()) return text;
+  if (!native_unsupported_reason(job.weight, InputScales::calibrated).empty()) return text;
   return text +
          (job.input_scales == InputScales::calibrated ? ", inputs static" : ", inputs dynamic");
 }
@@ -198,23 +198,23 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
                                               run.gates, run.context),
                         .calibration_examples = calibration_examples(run),
                         .label = {},
-                        .without_head = headless_remark(run.parent.model, /*trained=*/false)};
+                        .without_head = headless_remark(run.baseline.model, /*trained=*/false)};
   NativeFindings& found = outcome.found;
   const Session session = run.context.session();
   found.arithmetic = arithmetic_of_run(forward_graph(copy.model), session);
-  found.zeros_before = linear_zeros(run.parent.model.graph, run.parent.model.parameters);
+  found.zeros_before = linear_zeros(run.baseline.model.graph, run.baseline.model.parameters);
   if (!to_text(found.zeros_before).empty()) {
     found.skipping = zero_skipping(copy.model, session);
     found.left_out_bytes = saved_bytes(copy.model).left_out;
   }
-  found.times = time_models({run.parent.model, run.data.test}, {copy.model, run.data.test},
+  found.times = time_models({run.baseline.model, run.data.test}, {copy.model, run.data.test},
                             kLatencyBatches, run.context);
   found.threads = run.context.pool.threads();
-  TextModel model = run.parent;
+  TextModel model = run.baseline;
   model.model = std::move(copy.model);
   model.trained_on = record_of(run, outcome.calibration_examples);
   write_model(model, folder);
-  found.size_before = model_size(run.parent.model, run.parent.folder);
+  found.size_before = model_size(run.baseline.model, run.baseline.folder);
   found.size = model_size(model.model, folder);
   outcome.label = label_of(job, found);
   return outcome;
@@ -260,18 +260,18 @@ Table result_table(const NativeOutcome& outcome) {
 }
 
 std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
-  return figures_caption(
+  return metrics_caption(
       run.before, run.data,
       {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
 }
 
-// "the baseline is the pruned model b, in fp32 without masks; what pruning a changed is not included: …", or "".
+// "the baseline is the pruned model b, in fp32 without masks; the effect of pruning a is not included: …", or "".
 std::string pruned_baseline_text(const NativeRun& run, const NativeFindings& found) {
   const PruningBefore& pruning = run.pruning;
   const bool has_zeros = !to_text(found.zeros_before).empty();
   if (!has_zeros && pruning.original.empty()) return "";
   std::string text = fmt::format(
-      "the baseline is the pruned model {}, in fp32{}; what pruning{} changed is not included",
+      "the baseline is the pruned model {}, in fp32{}; the effect of pruning{} is not included",
       run.job.model, has_zeros ? " without masks" : "",
       pruning.original.empty() ? "" : " " + pruning.original);
   if (!pruning.change.empty()) text += ": on the same examples, " + pruning.change;
@@ -281,7 +281,7 @@ std::string pruned_baseline_text(const NativeRun& run, const NativeFindings& fou
 // Returns whether the plan multiplies 8-bit codes on a CPU without instructions for them.
 bool lacks_int8_instructions(const NativeRun& run) {
   const InstructionSets sets = instruction_sets();
-  const bool multiplies_bytes = std::ranges::any_of(run.asked, [](const auto& layer) {
+  const bool multiplies_bytes = std::ranges::any_of(run.requested, [](const auto& layer) {
     const std::optional<Format>& input = layer.second.input;
     return input && (input->def->name == "int" || input->def->name == "mxint");
   });
@@ -333,26 +333,27 @@ std::vector<std::string> hints_of(const NativeRun& run, const NativeOutcome& out
 }
 
 // Warnings about the numbers.
-std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
-  std::vector<std::string> doubts = native_concerns(outcome.found);
+std::vector<std::string> metric_warnings_of(const NativeOutcome& outcome) {
+  std::vector<std::string> metric_warnings = native_concerns(outcome.found);
   const std::optional<Widening>& widening = outcome.found.widening;
   const GateVerdict& gates = outcome.both.gates.verdict;
-  if (widening && !widening->too_few_examples && !gates.kept())
-    doubts.push_back(fmt::format(
-        "the model passes its gates on {}, where wider layers were chosen, but not here: {}",
+  if (widening && !widening->too_few_examples && !gates.within_limit())
+    metric_warnings.push_back(fmt::format(
+        "the model passes its gates on {}, where wider layers were chosen, but not on the reported "
+        "split: {}",
         widening->part,
         gates.conclusion == Conclusion::inconclusive
             ? "give more examples to report on, or gates that allow a larger drop"
             : "choose a wider format, or gates that allow a smaller drop, which leave more layers "
               "wider"));
   for (std::string& concern : concerns(outcome.both, outcome.model.facts.labels, "quantizing"))
-    doubts.push_back(std::move(concern));
-  return doubts;
+    metric_warnings.push_back(std::move(concern));
+  return metric_warnings;
 }
 
-// Returns the sections of the page. A figure that cannot be drawn adds to `doubts`.
+// Returns the sections of the page. A figure that cannot be drawn adds to `metric_warnings`.
 std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
-                                          std::vector<std::string>& doubts) {
+                                          std::vector<std::string>& metric_warnings) {
   const NativeFindings& found = outcome.found;
   Section result{
       "",
@@ -360,11 +361,12 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
        figure_block(summary_figure(found.size_before, found.size, found.times.front(),
                                    outcome.both.before.evaluation, outcome.both.after.evaluation),
                     run.folder / "native",
-                    "Size, latency and metric of the baseline and the compressed model", doubts)}};
+                    "Size, latency and metric of the baseline and the compressed model",
+                    metric_warnings)}};
   for (Block& block : gate_blocks(outcome.both.gates, short_name_and_size(run.data.measured)))
     result.blocks.push_back(std::move(block));
   if (outcome.without_head.empty())
-    result.blocks.push_back(Paragraph{use_sentence(outcome.both.gates, run.job.output.folder)});
+    result.blocks.push_back(Paragraph{usage_advice(outcome.both.gates, run.job.output.folder)});
   std::vector<Section> sections = {std::move(result)};
   for (Section& section : sections_of(found)) sections.push_back(std::move(section));
   sections.push_back(
@@ -373,34 +375,36 @@ std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutc
 }
 
 // Returns commands that lose less, for a model that lost much.
-std::vector<NextCommand> commands_that_lose_less(const NativeRun& run) {
+std::vector<NextCommand> accuracy_commands(const NativeRun& run) {
   const NativeQuantizeJob& job = run.job;
   const std::string& folder = job.output.folder;
   std::vector<NextCommand> next;
-  const auto again_with = [&](const char* purpose, std::map<std::string, std::string> instead) {
+  const auto add_repeat_with = [&](const char* purpose,
+                                   std::map<std::string, std::string> instead) {
     if (!job.invocation.command_with) return;
     instead.insert({"overwrite_output_dir", ""});
     next.push_back({purpose, job.invocation.command_with(instead)});
   };
   if (const std::optional<Format> wider = wider_weights(job.weight))
-    again_with("Use more bits",
-               {{"native", to_string(*wider)}, {"output_dir", free_name(folder, "-more-bits")}});
-  const bool has_two_splits = run.data.measured.facts.part != run.data.measured_choice().facts.part;
+    add_repeat_with("Use more bits", {{"native", to_string(*wider)},
+                                      {"output_dir", unused_name(folder, "-more-bits")}});
+  const bool has_two_splits =
+      run.data.measured.facts.split != run.data.measured_choice().facts.split;
   if (!job.gates.any() && has_two_splits)
-    again_with("Keep the costliest layers wider",
-               {{"max_drop", "1"}, {"output_dir", free_name(folder, "-wider")}});
+    add_repeat_with("Keep the costliest layers wider",
+                    {{"max_drop", "1"}, {"output_dir", unused_name(folder, "-wider")}});
   next.push_back(
       {"Train through the quantizers",
        fmt::format("hone quantize {} --format {} --qat --data {} -o {}", shell_word(job.model),
                    shell_word(to_string(job.weight)), shell_word(job.data.options.source),
-                   shell_word(free_name(folder, "-qat")))});
+                   shell_word(unused_name(folder, "-qat")))});
   return next;
 }
 
 std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome& outcome) {
   const std::string &folder = run.job.output.folder, &data = run.job.data.options.source;
   std::vector<NextCommand> next;
-  if (outcome.both.clearly_lost()) next = commands_that_lose_less(run);
+  if (outcome.both.is_clearly_worse()) next = accuracy_commands(run);
   const std::string& original = run.pruning.original;
   const bool has_original = !original.empty() && path_exists(original);
   if (has_original && outcome.without_head.empty())
@@ -411,34 +415,34 @@ std::vector<NextCommand> next_commands(const NativeRun& run, const NativeOutcome
   else if (!run.job.gates.any() && outcome.without_head.empty())
     next.push_back(command_to_test_limit(run.job.model, folder, data));
   if (has_original)
-    next.push_back({"Time it beside the model before pruning",
+    next.push_back({"Compare its latency with the model before pruning",
                     fmt::format("hone bench {} {}{}", shell_word(original), shell_word(folder),
                                 bench_options(outcome.found.times.front()))});
   next.push_back(command_to_export(folder, data, folder + "-onnx"));
   next.push_back({"Search for a smaller model",
                   fmt::format("hone shrink {} --data {} -o {}", shell_word(run.job.model),
-                              shell_word(data), shell_word(free_name(run.job.model, "-small")))});
+                              shell_word(data), shell_word(unused_name(run.job.model, "-small")))});
   return next;
 }
 
 Document document_of(const NativeRun& run, const NativeOutcome& outcome,
-                     std::vector<std::string>& doubts) {
+                     std::vector<std::string>& metric_warnings) {
   Document document{
       .title = fmt::format("{} quantized: native {}", run.job.model, short_text(run.job.weight)),
       .headline = {},
-      .sections = sections_with_result(run, outcome, doubts)};
+      .sections = sections_with_result(run, outcome, metric_warnings)};
   const NativeFindings& found = outcome.found;
   describe_change(document, size_and_speed(found.size_before, found.size, found.times),
-                  outcome.both, run.data.measured, /*joint=*/", ");
+                  outcome.both, run.data.measured, /*separator=*/", ");
   if (!outcome.without_head.empty())
     document.headline = fmt::format("{}: {}", outcome.label, outcome.without_head);
   std::vector<Fact> figures = {
-      size_figure(to_text(found.zeros_before).empty() ? "Size" : "Size (baseline without masks)",
-                  static_cast<double>(found.size_before.stored_bytes),
-                  static_cast<double>(found.size.stored_bytes))};
-  std::ranges::move(latency_figures(found.times), std::back_inserter(figures));
-  lead_with(document, std::move(figures));
-  document.key_figures.push_back(layers_figure(found, run.job.invocation.setting("keep_slower")));
+      size_fact(to_text(found.zeros_before).empty() ? "Size" : "Size (baseline without masks)",
+                static_cast<double>(found.size_before.stored_bytes),
+                static_cast<double>(found.size.stored_bytes))};
+  std::ranges::move(latency_facts(found.times), std::back_inserter(figures));
+  prepend_key_figures(document, std::move(figures));
+  document.key_figures.push_back(layers_fact(found, run.job.invocation.setting("keep_slower")));
   document.output = run.job.output.folder;
   document.next = next_commands(run, outcome);
   return document;
@@ -449,15 +453,16 @@ Document document_of(const NativeRun& run, const NativeOutcome& outcome,
 const Fields& fields_of(const QuantizeNativeFields*) {
   using Q = QuantizeNativeFields;
   static const Fields fields = describe<Q>(
-      "quantize", "A native model beside its fp32 baseline.", inlined<&Q::quantized>(),
-      inlined<&Q::both>(), field<&Q::seed>("seed", "Of the choice of calibration examples."),
+      "quantize", "A native model compared with its fp32 baseline.", inlined<&Q::quantized>(),
+      inlined<&Q::both>(),
+      field<&Q::seed>("seed", "Random seed of the choice of calibration examples."),
       field<&Q::seeds>("seeds", Unit::seeds, "Number of seeds: 1."),
       field<&Q::gate>("gate", "Whether the gates hold; null: none were given."),
       field<&Q::size>("size", "Size of the weights."),
       field<&Q::size_before>("size_before", "Size of the weights of the baseline."),
       field<&Q::products>("products", "Each kind of product, timed alone."),
       field<&Q::layers>("layers", "Layers and embedding tables that can have the format."),
-      field<&Q::smooth_scales>("smooth_scales", "Places where layers can have smooth scales."),
+      field<&Q::smooth_scales>("smooth_scales", "Groups of layers that support smooth scales."),
       field<&Q::bias_correction>(
           "bias_correction",
           "Whether biases are corrected for the mean error of the rounded weights."),
@@ -479,40 +484,42 @@ const Fields& fields_of(const QuantizeNativeFields*) {
 QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context) {
   std::vector<std::string> notes;
   OutputFolder output(job.output.folder, job.output.options());
-  TextModel parent = open_model(job.model, context, job.seed);
-  check_not_packed(parent.model, job.model);
-  check_unquantized(parent.model, job.model);
+  TextModel baseline = open_model(job.model, context, job.seed);
+  check_not_packed(baseline.model, job.model);
+  check_unquantized(baseline.model, job.model);
   // The native model is not trained, so its zeros need no masks.
-  if (!pruned_weights(parent.model.graph).empty())
-    transform(parent.model, "unprune", context.session());
+  if (!pruned_weights(baseline.model.graph).empty())
+    transform(baseline.model, "unprune", context.session());
   // Fails for an unsupported product before any data is read.
   const Format input = native_input(job.weight, context.library.formats, job.input_scales);
-  const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, notes);
-  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
-  if (job.gates.any()) check_choice_part(data);
-  if (!begin_run(job.invocation, parent.model.parameters, data, output))
+  const EncodedSplits data = load_encoded(baseline, job.model, job.data, job.split, job.seed,
+                                          MetricsOf::one_model, context, notes);
+  const std::vector<Gate> gates = gates_of(job.gates, baseline.model, job.model);
+  if (job.gates.any()) check_choice_split(data);
+  if (!begin_run(job.invocation, baseline.model.parameters, data, output))
     return finished<QuantizeResult>(output, job.output);
-  const Measurement before = measure_before(parent, data, job.eval_batch_size, context, notes);
+  const Measurement before = measure_before(baseline, data, job.eval_batch_size, context, notes);
   user_check(data.train.size() > 0,
              "there are no training examples to calibrate on; give data with a training split");
-  const NativeRun run{.job = job,
-                      .parent = parent,
-                      .data = data,
-                      .before = before,
-                      .pruning = pruning_before(parent.folder, data.measured),
-                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
-                      .gates = gates,
-                      .folder = output.path(),
-                      .context = context};
+  const NativeRun run{
+      .job = job,
+      .baseline = baseline,
+      .data = data,
+      .before = before,
+      .pruning = pruning_before(baseline.folder, data.measured),
+      .requested = native_plan(unquantized_graph(baseline.model), job.weight, input),
+      .gates = gates,
+      .folder = output.path(),
+      .context = context};
   const NativeOutcome outcome = write_and_measure(run, make_copy(run));
-  std::vector<std::string> doubts = doubts_of(outcome);
+  std::vector<std::string> metric_warnings = metric_warnings_of(outcome);
   QuantizeResult result;
   const QuantizeNativeFields fields = fields_of_outcome(run, outcome);
   result.fields = to_json(fields);
-  result.document = document_of(run, outcome, doubts);
+  result.document = document_of(run, outcome, metric_warnings);
   const std::vector<std::string> hints = hints_of(run, outcome);
-  for (const auto& lines : {hints, doubts}) notes.insert(notes.end(), lines.begin(), lines.end());
+  for (const auto& lines : {hints, metric_warnings})
+    notes.insert(notes.end(), lines.begin(), lines.end());
   result.document.notes = std::move(notes);
   result.basis = basis_of(job.data.options.source, data, outcome.label);
   result.verdict = outcome.both.verdict;
@@ -523,8 +530,8 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
       outcome.model, run.folder);
   write_report(result, job.invocation, run.folder, context);
   output.commit();
-  tell_notes(context, hints);
-  tell_warnings(context, doubts);
+  print_notes(context, hints);
+  print_warnings(context, metric_warnings);
   return result;
 }
 

@@ -29,13 +29,13 @@ struct NativeQuantizeJob {
   InputScales input_scales = InputScales::dynamic;
   bool keep_slower = false;  ///< convert slower layers too, whatever the timings
   /// Returns whether timings are a reason to keep a layer in fp32.
-  std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
+  std::function<bool(const ProductTimes&)> is_too_slow = [](const ProductTimes& product) {
     return product.times && product.times->shown_slower();
   };
   NativeMethods methods = {};
   GateOptions gates = {};  ///< limits; layers get wider formats until the model passes
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< the split to measure on, see `measured_texts`
+  std::string split = {};  ///< the split to measure on, see `evaluation_examples`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
   std::uint64_t seed = 42;

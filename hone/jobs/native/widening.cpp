@@ -65,8 +65,8 @@ std::vector<const LayerCost*> step_order(const std::vector<LayerCost>& costs) {
 
 }  // namespace
 
-const Fields& fields_of(const TriedWidening*) {
-  using T = TriedWidening;
+const Fields& fields_of(const WideningTrial*) {
+  using T = WideningTrial;
   static const Fields fields =
       describe<T>("tried_widening", "A model after some of the steps, compared with fp32.",
                   field<&T::steps>("steps", "Steps that were taken."), omitted<&T::verdict>(),
@@ -81,12 +81,12 @@ const Fields& fields_of(const Widening*) {
   using W = Widening;
   static const Fields fields = describe<W>(
       "widening",
-      "How many steps to wider formats are taken, first for the layers that lose most: to 8 bits, "
-      "then to fp32.",
+      "Steps to wider formats, first for the layers that lose most: to 8 bits, then to fp32.",
       field<&W::part>("split", "Split on which the number of steps was chosen."),
-      field<&W::examples>("n", Unit::examples, "Examples of it."),
-      field<&W::effective_examples>("effective_n", Unit::examples,
-                                    "For how many of them they count, as some repeat others."),
+      field<&W::examples>("n", Unit::examples, "Examples of that split."),
+      field<&W::effective_examples>(
+          "effective_n", Unit::examples,
+          "Effective number of these examples: fewer if some repeat others."),
       field<&W::all_steps>("all_steps", "Steps to fp32 everywhere."),
       field<&W::steps>("steps", "Steps that were taken."),
       field<&W::too_few_examples>(
@@ -110,7 +110,7 @@ std::vector<LayerCost> layer_costs(const Model& model, const NativeCopies& copie
                                    const CalibrationRun& run, Context& context) {
   const EncodedSet some = trial_texts(texts, run);
   const Truth truth = truth_of(some);
-  const Measurement parent =
+  const Measurement baseline =
       measure(model, some, run.batch_size, context, "fp32", ProgressEnd::vanishes);
   std::vector<LayerCost> costs;
   for (const auto& [name, formats] : plan)
@@ -125,7 +125,7 @@ std::vector<LayerCost> layer_costs(const Model& model, const NativeCopies& copie
     check_batches(predictor.graph(), source.lengths, run.batch_size, context.session(),
                   predictor.parameters(), "");
     const std::vector<float> outputs = predictor.rows(source, run.batch_size);
-    cost.snr_db = compare(parent.view(), {outputs, parent.outputs}, truth).snr_db;
+    cost.snr_db = compare(baseline.view(), {outputs, baseline.outputs}, truth).snr_db;
     progress.update(&cost - costs.data() + 1, cost.layer);
   }
   return costs;
@@ -160,18 +160,18 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
                          const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
                          const EncodedSplits& data, std::int64_t batch_size,
                          const std::vector<Gate>& gates, Context& context) {
-  const ChoicePart part = choice_part(data);
+  const ChoiceSplit part = choice_split(data);
   const Truth truth = truth_of(part.examples);
-  const Measurement parent =
+  const Measurement baseline =
       measure(model, part.examples, batch_size, context, "fp32, " + part.name);
   Widening result{.part = part.name,
                   .examples = part.examples.size(),
-                  .effective_examples =
-                      effective_examples(parent.evaluation.examples, parent.evaluation.evidence),
+                  .effective_examples = effective_examples(baseline.evaluation.examples,
+                                                           baseline.evaluation.evidence),
                   .all_steps = std::ssize(costs)};
-  const JudgedGates itself = judge(gates, parent.view(), parent.view(), truth);
+  const JudgedGates itself = judge(gates, baseline.view(), baseline.view(), truth);
   for (std::size_t i = 0; i < gates.size(); ++i)
-    if (itself.changes[i].of_whole_answers && !itself.verdict.gates[i].kept())
+    if (itself.changes[i].is_discrete && !itself.verdict.gates[i].within_limit())
       result.too_few_examples = true;
   if (result.too_few_examples) {
     return result;
@@ -181,8 +181,8 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
         measure(copies.make(widened(plan, costs, steps)), part.examples, batch_size, context,
                 steps == 0 ? "requested formats, " + part.name
                            : fmt::format("{} steps wider, {}", steps, part.name));
-    result.tried.push_back({steps, judge(gates, parent.view(), tried.view(), truth).verdict});
-    return result.tried.back().verdict.kept();
+    result.tried.push_back({steps, judge(gates, baseline.view(), tried.view(), truth).verdict});
+    return result.tried.back().verdict.within_limit();
   };
   if (is_kept(0)) return result;
   std::int64_t lost = 0, kept = result.all_steps;  // after all steps: fp32
@@ -194,10 +194,10 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
   return result;
 }
 
-void check_choice_part(const EncodedSplits& data) {
-  const ChoicePart part = choice_part(data);
+void check_choice_split(const EncodedSplits& data) {
+  const ChoiceSplit part = choice_split(data);
   user_check(
-      data.protocol == Protocol::original || part.name != data.measured.facts.part,
+      data.protocol == Protocol::original || part.name != data.measured.facts.split,
       "`max_drop`, `gate`: these need two splits: validation, to choose wider layers, and test, to "
       "report the result. The data has no test split, so both would be {}. Give data with a test "
       "split, such as a folder with train.csv and test.csv (`validation_split` sets validation "

@@ -31,14 +31,14 @@ bool costs_are_cheap(const Model& model, const QuantizationPlan& plan, const Enc
                      const CalibrationRun& run);
 
 /// A plan that was tried.
-struct TriedWidening {
+struct WideningTrial {
   std::int64_t steps = 0;
   GateVerdict verdict;
 
   Conclusion conclusion() const { return verdict.conclusion; }
   double change() const { return hardest(verdict).change; }
 };
-const Fields& fields_of(const TriedWidening*);
+const Fields& fields_of(const WideningTrial*);
 
 struct Widening {
   std::string part;                       ///< the split it was chosen on
@@ -46,7 +46,7 @@ struct Widening {
   std::int64_t effective_examples = 0;    ///< fewer if some repeat others
   std::int64_t all_steps = 0;             ///< from the plan to fp32 everywhere
   std::int64_t steps = 0;                 ///< steps that were taken
-  std::vector<TriedWidening> tried = {};  ///< in the order of the trials
+  std::vector<WideningTrial> tried = {};  ///< in the order of the trials
   /// Too few examples for fp32 compared with itself to pass, so nothing was widened.
   bool too_few_examples = false;
 };
@@ -57,7 +57,7 @@ const Fields& fields_of(const Widening*);
 QuantizationPlan widened(const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
                          std::int64_t steps);
 
-/// Finds by bisection the fewest steps after which the model is shown to pass all gates against fp32 on `choice_part`.
+/// Finds by bisection the fewest steps after which the model is shown to pass all gates against fp32 on `choice_split`.
 /// Assumes that more steps never lose more.
 Widening choose_widening(const Model& model, const NativeCopies& copies,
                          const QuantizationPlan& plan, const std::vector<LayerCost>& costs,
@@ -65,6 +65,6 @@ Widening choose_widening(const Model& model, const NativeCopies& copies,
                          const std::vector<Gate>& gates, Context& context);
 
 /// Throws `UserError` if there is no split to choose on, or if it is also the reported one.
-void check_choice_part(const EncodedSplits& data);
+void check_choice_split(const EncodedSplits& data);
 
 }  // namespace hone

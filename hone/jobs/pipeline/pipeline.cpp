@@ -49,18 +49,18 @@ std::vector<CallOption> call_options(
                     .flag = option.flag,
                     .is_common = option.is_common};
     for (const StageValue& value : option.values)
-      call.values.push_back(value.stage ? referred(value) : CallOption::Value{value.before});
+      call.values.push_back(value.stage ? referred(value) : CallOption::Value{value.prefix});
     options.push_back(std::move(call));
   }
   return options;
 }
 
-StageCall understood(const Pipeline& pipeline, const PipelineStage& stage,
-                     const StageCommands& commands,
-                     const std::function<CallOption::Value(const StageValue&)>& referred,
-                     const std::string& folder) {
+StageCall parse_stage(const Pipeline& pipeline, const PipelineStage& stage,
+                      const StageCommands& commands,
+                      const std::function<CallOption::Value(const StageValue&)>& referred,
+                      const std::string& folder) {
   try {
-    return commands.understand(stage.command, call_options(stage, referred), folder);
+    return commands.parse(stage.command, call_options(stage, referred), folder);
   } catch (const StageError& error) {
     fail_at(pipeline, stage, error);
   }
@@ -82,7 +82,7 @@ std::string key_of(const PipelineStage& stage, const StageCall& call) {
   const Json made_from = {{"hone", hone_version()},
                           {"numerics", kNumerics},
                           {"state", kStateVersion},
-                          {"fails", stage.fails},
+                          {"fails", stage.expected_error},
                           {"call", call.identity},
                           // a choice depends on the names of its candidates
                           {"names", stage.chooses ? call.command_line : ""}};
@@ -112,8 +112,8 @@ class PipelineRun {
   }
 
   std::vector<StageOutcome> work() {
-    remove_strangers();
-    foresee();
+    remove_other_stages();
+    print_estimate();
     outcomes_.clear();
     for (std::size_t i = 0; i < job_.pipeline.stages.size(); ++i) {
       stop_if_interrupted();
@@ -121,7 +121,7 @@ class PipelineRun {
       const StageCall call = call_of(stage);
       const std::string key = key_of(stage, call);
       StageOutcome outcome;
-      if (!take_done(stage, key, outcome) && !take_stored(stage, call, key, outcome))
+      if (!reuse_finished(stage, key, outcome) && !take_stored(stage, call, key, outcome))
         outcome = compute(i, call, key);
       outcome.command_line = call.command_line;
       outcomes_.push_back(std::move(outcome));
@@ -154,7 +154,7 @@ class PipelineRun {
 
   // Determines which stages are left, and prints their estimated cost. A stage whose inputs depend on choices that are
   // still to be made counts as left.
-  void foresee() {
+  void print_estimate() {
     outcomes_.clear();
     left_.clear();
     for (const PipelineStage& stage : job_.pipeline.stages) {
@@ -164,7 +164,7 @@ class PipelineRun {
       left_.push_back(!state);
       outcomes_.push_back(
           state ? outcome_from(*state, stage)
-                : StageOutcome{.key = key, .stands_for = stage.name, .stands_for_key = key});
+                : StageOutcome{.key = key, .chosen_stage = stage.name, .chosen_key = key});
     }
     const auto count = std::ranges::count(left_, true);
     if (count == 0) return;
@@ -176,20 +176,19 @@ class PipelineRun {
   }
 
   void say(const std::string& line) const {
-    if (context_.say && !context_.progress.quiet) context_.say(line);
+    if (context_.on_message && !context_.progress.quiet) context_.on_message(line);
   }
 
   StageCall call_of(const PipelineStage& stage) const { return call_of(stage, stage.name); }
 
   StageCall call_of(const PipelineStage& stage, const std::string& folder) const {
-    return understood(
+    return parse_stage(
         job_.pipeline, stage, commands_,
         [&](const StageValue& value) {
           const StageOutcome& needed = outcomes_[*value.stage];
           if (!value.path.empty())
-            return CallOption::Value{value.with(found_at(needed.result, value))};
-          return CallOption::Value{value.with(needed.stands_for),
-                                   value.with(needed.stands_for_key)};
+            return CallOption::Value{value.with(resolved_text(needed.result, value))};
+          return CallOption::Value{value.with(needed.chosen_stage), value.with(needed.chosen_key)};
         },
         folder);
   }
@@ -207,23 +206,24 @@ class PipelineRun {
                          .predicted_bytes = record.predicted_bytes.value_or(0),
                          .warnings = record.warnings,
                          .computed = record.computed};
-    stand_for(stage, outcome);
+    choose_stage(stage, outcome);
     return outcome;
   }
 
-  void stand_for(const PipelineStage& stage, StageOutcome& outcome) const {
-    outcome.stands_for = stage.name;
-    outcome.stands_for_key = outcome.key;
+  void choose_stage(const PipelineStage& stage, StageOutcome& outcome) const {
+    outcome.chosen_stage = stage.name;
+    outcome.chosen_key = outcome.key;
     if (!stage.chooses) return;
     const std::string chosen = outcome.result.at("chosen").get<std::string>();
     for (const StageOption& option : stage.options)
       for (const StageValue& value : option.values) {
-        if (!value.stage || outcomes_[*value.stage].stands_for + value.behind != chosen) continue;
-        outcome.stands_for = chosen;
-        outcome.stands_for_key = outcomes_[*value.stage].stands_for_key + value.behind;
+        if (!value.stage || outcomes_[*value.stage].chosen_stage + value.suffix != chosen) continue;
+        outcome.chosen_stage = chosen;
+        outcome.chosen_key = outcomes_[*value.stage].chosen_key + value.suffix;
         return;
       }
-    throw InternalError(fmt::format("{} chose {}, which it was not given", stage.name, chosen));
+    throw InternalError(
+        fmt::format("{} chose {}, which is not one of its candidates", stage.name, chosen));
   }
 
   static Json state_of(const PipelineStage& stage, const StageOutcome& outcome) {
@@ -246,7 +246,7 @@ class PipelineRun {
   }
 
   // Takes the result of a stage that an interrupted run of this pipeline finished.
-  bool take_done(const PipelineStage& stage, const std::string& key, StageOutcome& outcome) {
+  bool reuse_finished(const PipelineStage& stage, const std::string& key, StageOutcome& outcome) {
     const fs::path file = state_file(stage.name);
     if (!path_exists(file)) return false;
     const Json state = read_json(file);
@@ -260,11 +260,11 @@ class PipelineRun {
   bool take_stored(const PipelineStage& stage, const StageCall& call, const std::string& key,
                    StageOutcome& outcome) {
     if (job_.store.empty() || stage.kind.measures_time) return false;
-    if (call.resumes && begun_with(stage.name, key)) return false;
+    if (call.resumes && is_interrupted(stage.name, key)) return false;
     remove_finished(stage.name);
     const std::optional<Json> state = store_.take(key, root() / stage.name);
     if (!state) return false;
-    remove_begun(stage.name);
+    remove_partial_output(stage.name);
     outcome = outcome_from(*state, stage);
     outcome.state = StageState::stored;
     outcome.command_line = call.command_line;
@@ -274,22 +274,22 @@ class PipelineRun {
 
   StageOutcome compute(std::size_t index, const StageCall& call, const std::string& key) {
     const PipelineStage& stage = job_.pipeline.stages[index];
-    const bool goes_on = call.resumes && begun_with(stage.name, key);
-    if (!goes_on) {
+    const bool resuming = call.resumes && is_interrupted(stage.name, key);
+    if (!resuming) {
       remove_finished(stage.name);
-      remove_begun(stage.name);
+      remove_partial_output(stage.name);
     }
     write_file(state_file(stage.name), to_document({{"stage", stage.name}, {"key", key}}));
     say(fmt::format("{} of {}: {}{}: {}", index + 1, job_.pipeline.stages.size(), stage.name,
                     pipeline_time_left_text(job_.pipeline, index, outcomes_, left_, costs_),
                     call.command_line));
     StageOutcome outcome =
-        call.leaves_folder ? run_to_folder(stage, call, goes_on) : run_into_folder(stage);
+        call.writes_folder ? run_to_folder(stage, call, resuming) : run_into_folder(stage);
     outcome.key = key;
     outcome.command_line = call.command_line;
     outcome.computed = now_text();
     outcome.state = StageState::computed;
-    stand_for(stage, outcome);
+    choose_stage(stage, outcome);
     const Json state = state_of(stage, outcome);
     keep(stage, outcome, state);
     write_file(state_file(stage.name), to_document(state));
@@ -297,27 +297,27 @@ class PipelineRun {
   }
 
   // Returns whether an interrupted run left output of exactly this stage, possibly complete but not marked as done.
-  bool begun_with(const std::string& stage, const std::string& key) const {
+  bool is_interrupted(const std::string& stage, const std::string& key) const {
     const fs::path file = state_file(stage);
     return path_exists(file) && value_at(read_json(file), "key") == key &&
            (read_record(root() / stage) || read_record(partial_stage(stage)));
   }
 
-  std::vector<std::string> words_of(const StageCall& call) const {
-    std::vector<std::string> words = call.words;
-    words.emplace_back("--json");
-    words.insert(words.end(), job_.words.begin(), job_.words.end());
-    return words;
+  std::vector<std::string> arguments_of(const StageCall& call) const {
+    std::vector<std::string> arguments = call.arguments;
+    arguments.emplace_back("--json");
+    arguments.insert(arguments.end(), job_.arguments.begin(), job_.arguments.end());
+    return arguments;
   }
 
   // Runs a command that creates its folder itself.
-  StageOutcome run_to_folder(const PipelineStage& stage, const StageCall& call, bool goes_on) {
-    std::vector<std::string> words = words_of(call);
-    if (goes_on) words.emplace_back("--resume");
+  StageOutcome run_to_folder(const PipelineStage& stage, const StageCall& call, bool resuming) {
+    std::vector<std::string> arguments = arguments_of(call);
+    if (resuming) arguments.emplace_back("--resume");
     fs::create_directories((root() / stage.name).parent_path());
     claim_folder(root() / stage.name);
     claim_folder(partial_stage(stage.name));
-    StageOutcome outcome = outcome_of(stage, commands_.run(words, root()));
+    StageOutcome outcome = outcome_of(stage, commands_.run(arguments, root()));
     // A stage that was expected to fail leaves nothing.
     if (!path_exists(root() / stage.name)) {
       write_folder(root() / stage.name,
@@ -331,7 +331,7 @@ class PipelineRun {
     StageOutcome outcome;
     write_folder(root() / stage.name, [&](const fs::path& folder) {
       const std::string scratch = folder.lexically_relative(root()).string();
-      CommandEnding ending = commands_.run(words_of(call_of(stage, scratch)), root());
+      CommandResult ending = commands_.run(arguments_of(call_of(stage, scratch)), root());
       ending.output = replaced(ending.output, scratch, stage.name);
       outcome = outcome_of(stage, ending);
       seal(outcome, folder, stage.name);
@@ -355,7 +355,7 @@ class PipelineRun {
     write_record(record, folder);
   }
 
-  StageOutcome outcome_of(const PipelineStage& stage, const CommandEnding& ending) {
+  StageOutcome outcome_of(const PipelineStage& stage, const CommandResult& ending) {
     if (interrupt_signal() != 0 && ending.code != 0) throw Interrupted("interrupted");
     StageOutcome outcome{.code = ending.code,
                          .failure = ending.error,
@@ -364,18 +364,19 @@ class PipelineRun {
                          .predicted_bytes = ending.predicted_bytes,
                          .warnings = ending.warnings};
     const bool did = ending.code == 0 || ending.code == kGateFailed;
-    if (!stage.fails.empty()) {
+    if (!stage.expected_error.empty()) {
       if (did)
         fail_at(job_.pipeline, stage,
-                StageError(fmt::format("was to fail with '{}', and did not", stage.fails)));
-      if (ending.error.find(stage.fails) == std::string::npos)
+                StageError(fmt::format("was expected to fail with '{}', but succeeded",
+                                       stage.expected_error)));
+      if (ending.error.find(stage.expected_error) == std::string::npos)
         fail_at(job_.pipeline, stage,
-                StageError(fmt::format("was to fail with '{}', and failed with: {}", stage.fails,
-                                       ending_text(ending))));
+                StageError(fmt::format("was expected to fail with '{}', but failed with: {}",
+                                       stage.expected_error, ending_text(ending))));
       outcome.result = result_of(stage.command.front(), {{"failure", ending.error}});
       return outcome;
     }
-    if (!did) fail_at(job_.pipeline, stage, StageError(ending_text(ending) + way_on()));
+    if (!did) fail_at(job_.pipeline, stage, StageError(ending_text(ending) + resume_hint()));
     outcome.result = printed(ending.output, fmt::format("what stage {} printed", stage.name));
     return outcome;
   }
@@ -391,17 +392,16 @@ class PipelineRun {
     return lines.size() == 1 ? lines[0] : lines;
   }
 
-  static std::string ending_text(const CommandEnding& ending) {
+  static std::string ending_text(const CommandResult& ending) {
     if (!ending.error.empty()) return ending.error;
     if (ending.code > 128)
-      return fmt::format("its command was ended by signal {}{}", ending.code - 128,
+      return fmt::format("its command was terminated by signal {}{}", ending.code - 128,
                          ending.code == 128 + 9 ? "; the machine may have run out of memory" : "");
-    return fmt::format("its command ended with code {}", ending.code);
+    return fmt::format("its command exited with code {}", ending.code);
   }
 
-  std::string way_on() const {
-    return fmt::format("\nWhat was done before stays in {}; to go on from there, `resume`",
-                       root().string());
+  std::string resume_hint() const {
+    return fmt::format("\nThe results so far are in {}; continue with `resume`", root().string());
   }
 
   // Stores the stage in the cache. A stage that is too large, or a full disk, only causes a warning.
@@ -409,18 +409,17 @@ class PipelineRun {
     if (job_.store.empty() || stage.kind.measures_time) return;
     try {
       const std::optional<FolderRecord> record = read_record(root() / stage.name);
-      HONE_ASSERT(record.has_value(), "stage {} has left no record", stage.name);
+      HONE_ASSERT(record.has_value(), "stage {} wrote no record", stage.name);
       std::vector<fs::path> files = {kRecordFile};
       for (const auto& [path, file] : record->files) files.emplace_back(path);
       if (!store_.put(outcome.key, root() / stage.name, files, state))
-        tell_warnings(
-            context_,
-            {fmt::format("stage {} is larger than the store of {} may be, and is not kept "
-                         "there; `hone cache --limit` sets another",
-                         stage.name, human_bytes(static_cast<double>(store_.limit())))});
+        print_warnings(context_,
+                       {fmt::format("stage {} is larger than the limit of the store, {}, and is "
+                                    "not cached; `hone cache --limit` sets another limit",
+                                    stage.name, human_bytes(static_cast<double>(store_.limit())))});
     } catch (const UserError& error) {
-      tell_warnings(context_, {fmt::format("stage {} is not kept in the store: {}", stage.name,
-                                           error.what())});
+      print_warnings(context_,
+                     {fmt::format("stage {} is not cached: {}", stage.name, error.what())});
     }
   }
 
@@ -438,7 +437,7 @@ class PipelineRun {
   }
 
   // Removes the unfinished output of its command.
-  void remove_begun(const std::string& stage) const {
+  void remove_partial_output(const std::string& stage) const {
     const fs::path partial = partial_stage(stage);
     if (!path_exists(partial)) return;
     remove_unfinished(partial);
@@ -447,12 +446,13 @@ class PipelineRun {
 
   static void check_gone(const fs::path& folder, const std::string& stage) {
     user_check(!path_exists(folder) || fs::is_empty(folder),
-               "{}: is in the way of stage {}, and holds what it did not write; move it",
+               "{}: stage {} needs this path, which contains files that the stage did not write; "
+               "move them",
                folder.string(), stage);
   }
 
   // Removes stages of an earlier run that the pipeline no longer contains.
-  void remove_strangers() const {
+  void remove_other_stages() const {
     if (!path_exists(root() / kPipelineStates)) return;
     std::vector<std::string> strangers;
     for (const fs::path& file : files_below(root() / kPipelineStates)) {
@@ -464,7 +464,7 @@ class PipelineRun {
     }
     for (const std::string& name : strangers) {
       remove_finished(name);
-      remove_begun(name);
+      remove_partial_output(name);
       fs::remove(state_file(name));
       remove_empty_folders((root() / name).parent_path(), root());
     }
@@ -496,10 +496,10 @@ void begin(const PipelineJob& job, OutputFolder& output) {
   if (!interrupted) return output.begin(identity);
   const std::string made_by = command_of(*interrupted, output.path());
   user_check(made_by.empty() || made_by == job.command,
-             "{}: is of `hone {}`, and `hone {}` has nothing to resume there\nGive another output "
+             "{}: was written by `hone {}`, so `hone {}` cannot resume there\nGive another output "
              "folder, or start again with `overwrite` and without `resume`",
              output.path().string(), made_by, job.command);
-  output.go_on(identity);
+  output.continue_job(identity);
 }
 
 }  // namespace
@@ -526,10 +526,10 @@ std::vector<PlannedStage> plan_pipeline(const Pipeline& pipeline, const StageCom
   std::vector<PlannedStage> planned;
   std::set<std::string> common;
   for (const PipelineStage& stage : pipeline.stages) {
-    const StageCall call = understood(
+    const StageCall call = parse_stage(
         pipeline, stage, commands,
         [&](const StageValue& value) {
-          if (!value.path.empty()) return CallOption::Value{value.with(value.otherwise)};
+          if (!value.path.empty()) return CallOption::Value{value.with(value.fallback)};
           const std::string& name = pipeline.stages[*value.stage].name;
           return CallOption::Value{value.with(name), name};
         },
@@ -545,14 +545,14 @@ JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Co
   plan_pipeline(job.pipeline, commands);
   OutputFolder output(job.output.folder, folder_options(job));
   PipelineRun run(job, commands, output, context);
-  if (job.resume && output.former()) {
+  if (job.resume && output.previous()) {
     if (const Json results = run.finished(); !results.is_null())
       return {.fields = results,
               .document = {.title = "", .headline = "", .output = job.output.folder},
               .was_finished = true};
     user_check(job.output.overwrite,
-               "{}: a pipeline with other stages, settings or inputs is finished there\nGive "
-               "another output folder, or `overwrite`; what is the same comes from the store",
+               "{}: contains a finished pipeline with other stages, settings or inputs\nGive "
+               "another output folder, or `overwrite`; unchanged stages come from the store",
                output.destination().string());
   }
   begin(job, output);
@@ -560,7 +560,7 @@ JobResult run_pipeline(const PipelineJob& job, const StageCommands& commands, Co
   const StageStudies studies = read_stage_studies(job.pipeline, output.path());
   write_studies(job.pipeline, studies, output.path());
   const JobResult result = write_pipeline_report(job, outcomes, studies, output.path(), context);
-  give_up_studies(job.pipeline, output.path());
+  remove_stage_studies(job.pipeline, output.path());
   output.commit();
   return result;
 }

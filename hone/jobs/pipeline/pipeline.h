@@ -33,11 +33,11 @@ struct CallOption {
 
 /// A parsed command with its options.
 struct StageCall {
-  std::vector<std::string> words;  ///< arguments after `hone`, with the output path
-  std::string command_line;        ///< the same for a shell
+  std::vector<std::string> arguments;  ///< arguments after `hone`, with the output path
+  std::string command_line;            ///< the same for a shell
   /// Everything that affects its result: settings, and fingerprints of all inputs.
   Json identity = Json::object();
-  bool leaves_folder =
+  bool writes_folder =
       false;             ///< it writes a job's output folder; otherwise the files in its options
   bool resumes = false;  ///< it can resume after an interruption
   std::vector<std::string> common = {};  ///< options from [common] that it has
@@ -49,9 +49,10 @@ struct StageCommands {
   /// be a stage, an unknown option, an invalid value, and a missing model or missing data.
   std::function<StageCall(const std::vector<std::string>& command,
                           const std::vector<CallOption>& options, const std::string& folder)>
-      understand;
+      parse;
   /// Runs `hone WORDS` in `folder`.
-  std::function<CommandEnding(const std::vector<std::string>& words, const fs::path& folder)> run;
+  std::function<CommandResult(const std::vector<std::string>& arguments, const fs::path& folder)>
+      run;
 };
 
 /// An error in a stage, with its line in the file; 0: the line of the stage.
@@ -70,8 +71,8 @@ struct PipelineJob {
   Pipeline pipeline;
   JobOutput output;
   bool resume = false;
-  fs::path store;                       ///< folder; empty: no cache
-  std::vector<std::string> words = {};  ///< arguments for every command: {"--threads=2"}
+  fs::path store;                           ///< folder; empty: no cache
+  std::vector<std::string> arguments = {};  ///< arguments for every command: {"--threads=2"}
   Invocation invocation = {};
   std::string command = "run";  ///< the hone command that runs this pipeline
   /// Converts its results; null: `to_json`.

@@ -17,7 +17,7 @@ namespace {
 // "test, n = 500"; "examples that it does not name" if the results have no split.
 std::string measured_on(const Json& result) {
   const Json &part = value_at(result, "split"), &n = value_at(result, "n");
-  if (!part.is_string() || !n.is_number_integer()) return "examples that it does not name";
+  if (!part.is_string() || !n.is_number_integer()) return "unspecified examples";
   const std::vector<std::string> cautions = cautions_of(result);
   return fmt::format("{}, n = {}{}", part.get<std::string>(), grouped(n.get<std::int64_t>()),
                      cautions.empty() ? "" : fmt::format(", {}", fmt::join(cautions, ", ")));
@@ -74,12 +74,12 @@ void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
   if (are_half(held) && opposite.empty()) judged.conclusion = ClaimConclusion::reproduced;
   if (held.empty() && are_half(opposite)) judged.conclusion = ClaimConclusion::contradicted;
   if (all.size() == 1) {
-    judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), all.front().text());
+    judged.sentence = fmt::format("{}, {}", enum_name(judged.conclusion), all.front().text());
     return;
   }
-  judged.sentence =
-      fmt::format("{}: it holds in {} of {} comparisons{}", word_of(judged.conclusion), held.size(),
-                  all.size(), held.empty() ? "" : fmt::format(" ({})", fmt::join(held, ", ")));
+  judged.sentence = fmt::format("{}: it holds in {} of {} comparisons{}",
+                                enum_name(judged.conclusion), held.size(), all.size(),
+                                held.empty() ? "" : fmt::format(" ({})", fmt::join(held, ", ")));
   if (!opposite.empty())
     judged.sentence +=
         fmt::format(", the opposite in {} ({})", opposite.size(), fmt::join(opposite, ", "));
@@ -90,10 +90,10 @@ void conclude(const std::vector<ComparedChange>& all, ClaimResult& judged) {
                                  largest.text(), member_of(largest.stage));
 }
 
-void judge_comparisons(const std::vector<ValuePlace>& places, const PipelineFindings& found,
+void judge_comparisons(const std::vector<ValueSource>& places, const PipelineFindings& found,
                        ClaimResult& judged) {
   std::vector<ComparedChange> all;
-  for (const ValuePlace& place : places)
+  for (const ValueSource& place : places)
     all.push_back(compared(found.pipeline.stages[place.stage], found.outcomes[place.stage].result));
   if (all.size() == 1 && all.front().interval) {
     judged.change = all.front().change;
@@ -112,13 +112,13 @@ Interval ends_of(const Estimate& estimate) {
   return {estimate.low, estimate.high};
 }
 
-void judge_value(const PipelineClaim& claim, const ValuePlace& place, const PipelineFindings& found,
-                 ClaimResult& judged) {
+void judge_value(const PipelineClaim& claim, const ValueSource& place,
+                 const PipelineFindings& found, ClaimResult& judged) {
   const auto text_of_value = [&](const ValueFormula& formula) {
     std::optional<std::string> text = value_text(formula, place, StatementText::Form::whole, found);
     if (!text)
       judged.sentence = fmt::format("{}, as the result of the stage {} has no value {}",
-                                    word_of(judged.conclusion),
+                                    enum_name(judged.conclusion),
                                     found.pipeline.stages[place.stage].name, text_of(formula));
     return text;
   };
@@ -134,20 +134,20 @@ void judge_value(const PipelineClaim& claim, const ValuePlace& place, const Pipe
       if (!other) return;
       *text += " against " + *other;
     }
-    const Interval value = ends_of(computed(*claim.y, place, found)),
-                   bound = ends_of(computed(limit, place, found));
+    const Interval value = ends_of(evaluate_formula(*claim.y, place, found)),
+                   bound = ends_of(evaluate_formula(limit, place, found));
     if (value.low > bound.high)
       judged.conclusion = claim.above ? ClaimConclusion::reproduced : ClaimConclusion::contradicted;
     else if (value.high < bound.low)
       judged.conclusion = claim.below ? ClaimConclusion::reproduced : ClaimConclusion::contradicted;
   }
-  judged.sentence = fmt::format("{}, {}", word_of(judged.conclusion), *text);
+  judged.sentence = fmt::format("{}, {}", enum_name(judged.conclusion), *text);
 }
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(ClaimConclusion) {
-  static constexpr EnumWord kWords[] = {
+std::span<const EnumName> enum_names(ClaimConclusion) {
+  static constexpr EnumName kWords[] = {
       {static_cast<int>(ClaimConclusion::reproduced), "reproduced"},
       {static_cast<int>(ClaimConclusion::contradicted), "contradicted"},
       {static_cast<int>(ClaimConclusion::inconclusive), "inconclusive"}};
@@ -157,10 +157,10 @@ std::span<const EnumWord> enum_words(ClaimConclusion) {
 ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found) {
   ClaimResult judged{.claim = claim.name, .says = claim.says};
   if (!claim.source.empty()) judged.source = claim.source;
-  judged.sentence = fmt::format("{}, as nothing was measured", word_of(judged.conclusion));
-  std::vector<ValuePlace> places;
+  judged.sentence = fmt::format("{}, as nothing was measured", enum_name(judged.conclusion));
+  std::vector<ValueSource> places;
   for (const StageReference& reference : claim.stages)
-    if (std::optional<ValuePlace> place = place_of(reference, found))
+    if (std::optional<ValueSource> place = source_of(reference, found))
       places.push_back(std::move(*place));
   if (!places.empty()) {
     const PipelineStage& first = found.pipeline.stages[places.front().stage];
@@ -172,7 +172,7 @@ ClaimResult judge(const PipelineClaim& claim, const PipelineFindings& found) {
   }
   if (const std::optional<std::string> text = filled(claim.found, found);
       text && !claim.found.pieces.empty())
-    judged.sentence = fmt::format("{}: {}", word_of(judged.conclusion), *text);
+    judged.sentence = fmt::format("{}: {}", enum_name(judged.conclusion), *text);
   judged.sentence = fmt::format("{}: {}", claim.says, judged.sentence);
   return judged;
 }
@@ -185,7 +185,7 @@ std::string claims_text(const std::vector<ClaimResult>& claims) {
                                  claims.size(), claims.size() == 1 ? "" : "s");
   for (const ClaimConclusion other : {ClaimConclusion::contradicted, ClaimConclusion::inconclusive})
     if (const auto found = count(other); found > 0)
-      text += fmt::format(", {} {}", found, word_of(other));
+      text += fmt::format(", {} {}", found, enum_name(other));
   return text;
 }
 
@@ -207,7 +207,7 @@ Section claims_section(const std::vector<ClaimResult>& claims) {
 const Fields& fields_of(const ClaimResult*) {
   using C = ClaimResult;
   static const Fields fields = describe<C>(
-      "pipeline_claim", "A claim, and what the stages here say of it.",
+      "pipeline_claim", "A claim and its conclusion from the stages.",
       field<&C::claim>("claim", "Its name."), field<&C::says>("says", "The claim."),
       field<&C::source>("source", "Where it was published; null: not named."),
       field<&C::stage>("stage",

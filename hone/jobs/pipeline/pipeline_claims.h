@@ -16,7 +16,7 @@ namespace hone {
 struct PipelineFindings;
 
 enum class ClaimConclusion : std::uint8_t { reproduced, contradicted, inconclusive };
-std::span<const EnumWord> enum_words(ClaimConclusion conclusion);
+std::span<const EnumName> enum_names(ClaimConclusion conclusion);
 
 /// A claim and its conclusion.
 struct ClaimResult {

@@ -27,8 +27,7 @@ class FigureDrawer {
 
   Figure drawn() const {
     Figure figure{.title = described_.title, .panels = {}};
-    for (const PipelineHeight& height : described_.panels)
-      figure.panels.push_back(panel_of(height));
+    for (const PipelinePanel& height : described_.panels) figure.panels.push_back(panel_of(height));
     for (const PipelineReference& one : described_.references) {
       const Estimate measured =
           estimate_of(findings_.outcomes[one.stage].result, folder_of(one.stage), one.y);
@@ -38,8 +37,8 @@ class FigureDrawer {
         figure.panels.front().references.push_back({measured.value, one.label});
       }
     }
-    tell_means(figure);
-    figure.note = ring_note(figure);
+    describe_means(figure);
+    figure.note = circle_note(figure);
     add_published(figure.panels.front());
     for (std::size_t i = 0; i < figure.panels.size(); ++i)
       if (are_shares(described_.panels[i])) show_percent(figure.panels[i]);
@@ -57,7 +56,7 @@ class FigureDrawer {
                                  stage.name, y));
   }
 
-  Panel panel_of(const PipelineHeight& height) const {
+  Panel panel_of(const PipelinePanel& height) const {
     Panel panel{.x = x_axis(), .y = {.label = height.label, .better = better_end_of(height)}};
     std::vector<std::size_t> judged;
     for (const PipelineCurve& curve : described_.curves) {
@@ -74,7 +73,7 @@ class FigureDrawer {
       if (is_training_loss(y)) continue;
       for (std::size_t i = first; i < panel.series.size(); ++i) judged.push_back(i);
     }
-    ring_best(panel, judged);
+    circle_best(panel, judged);
     return panel;
   }
 
@@ -83,7 +82,7 @@ class FigureDrawer {
 
   // Marks the best point of these series if the better end is known; on ties the first of each series. Skips means over
   // several searches, which are not values of any of them.
-  void ring_best(Panel& panel, const std::vector<std::size_t>& judged) const {
+  void circle_best(Panel& panel, const std::vector<std::size_t>& judged) const {
     if (panel.y.better == BetterEnd::unknown || described_.x == kSteps) return;
     const auto is_better = [&](double y, double than) {
       return panel.y.better == BetterEnd::high ? y > than : y < than;
@@ -105,8 +104,8 @@ class FigureDrawer {
 
   // "The circle marks the highest measured value.", with the label of the curve if others, of training loss, go beyond
   // it. With several panels, names each one that has a circle.
-  static std::string ring_note(const Figure& figure) {
-    std::size_t rings = 0;
+  static std::string circle_note(const Figure& figure) {
+    std::size_t circles = 0;
     std::vector<std::string> marked;
     for (const Panel& panel : figure.panels) {
       const bool high = panel.y.better == BetterEnd::high;
@@ -115,7 +114,7 @@ class FigureDrawer {
       for (const Series& series : panel.series)
         for (const Point& point : series.points) {
           if (!point.is_ringed) continue;
-          ++rings;
+          ++circles;
           label = series.label;
           best = point.y;
         }
@@ -131,12 +130,12 @@ class FigureDrawer {
       marked.push_back(fmt::format("the {} measured value{}", high ? "highest" : "lowest", of));
     }
     if (marked.empty()) return "";
-    return fmt::format("{} {}.", rings == 1 ? "The circle marks" : "Circles mark",
+    return fmt::format("{} {}.", circles == 1 ? "The circle marks" : "Circles mark",
                        fmt::join(marked, " and "));
   }
 
   // Explains bands over several searches: in the title if they are the same for all curves, otherwise in the legend.
-  static void tell_means(Figure& figure) {
+  static void describe_means(Figure& figure) {
     std::set<std::string> details;
     for (const Panel& panel : figure.panels)
       for (const Series& series : panel.series) details.insert(detail_of(series));
@@ -188,7 +187,7 @@ class FigureDrawer {
   }
 
   // Returns the better end; that of an objective is its direction.
-  BetterEnd better_end_of(const PipelineHeight& height) const {
+  BetterEnd better_end_of(const PipelinePanel& height) const {
     if (described_.is_of_trials() && height.y == "value")
       for (const auto& [stage, study] : findings_.studies)
         if (is_drawn(stage)) return better_end(study.study.directions.front());
@@ -202,7 +201,7 @@ class FigureDrawer {
       const PipelineStage& stage = findings_.pipeline.stages[index];
       const std::size_t before = points.size();
       if (described_.x == kEpochs || described_.x == kSteps) {
-        for (const Json& line : logged(folder_of(index), described_.x, y)) {
+        for (const Json& line : logged_lines(folder_of(index), described_.x, y)) {
           const Estimate measured = estimate_at(line, y);
           points.push_back(
               {line[described_.x].get<double>(), measured.value, measured.low, measured.high});
@@ -233,7 +232,7 @@ class FigureDrawer {
       const auto study = findings_.studies.find(stage.name);
       BestHistory history;
       if (study != findings_.studies.end())
-        history = history_of(study->second.shown, curve.label, y, TrialPlace::count);
+        history = history_of(study->second.shown, curve.label, y, TrialPosition::count);
       const bool by_trial = described_.x == kTrials;
       Series& best = by_trial ? history.by_trial : history.by_cpu_seconds;
       if (best.points.empty()) {
@@ -250,11 +249,11 @@ class FigureDrawer {
   }
 
   // Returns whether values are shares, as those of an objective that is a single metric may be.
-  bool are_shares(const PipelineHeight& height) const {
+  bool are_shares(const PipelinePanel& height) const {
     const auto is_share = [](const std::string& y) { return quantity_at(y) == Quantity::share; };
     if (!described_.is_of_trials() || height.y != "value") return is_share(height.y);
     return std::ranges::all_of(findings_.studies, [&](const auto& study) {
-      return !is_drawn(study.first) || is_share(objective_figure(study.second));
+      return !is_drawn(study.first) || is_share(objective_metric(study.second));
     });
   }
 

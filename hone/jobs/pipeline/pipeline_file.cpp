@@ -32,7 +32,7 @@ Setting setting_of(const toml::table& table, const TomlPlace& place) {
 /// Returns all settings of an `each`: a list of tables, or the product of named lists, the last name varying fastest.
 std::vector<Setting> settings_of_each(
     const toml::node& node, const TomlPlace& place,
-    const std::function<const toml::node&(const toml::node&)>& seen_through) {
+    const std::function<const toml::node&(const toml::node&)>& setting_or_node) {
   std::vector<Setting> all;
   if (const toml::array* list = node.as_array()) {
     for (const toml::node& item : *list) {
@@ -41,7 +41,8 @@ std::vector<Setting> settings_of_each(
       all.push_back(setting_of(*item.as_table(), place));
       const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
       user_check(std::ranges::equal(all.front(), all.back(), same_name),
-                 "{}: each: every setting has the same names, in one order", place.at(item));
+                 "{}: each: all settings must have the same names in the same order",
+                 place.at(item));
     }
   } else {
     user_check(node.is_table(),
@@ -49,7 +50,7 @@ std::vector<Setting> settings_of_each(
                place.at(node));
     all.emplace_back();
     for (const auto& [name, given] : in_order(*node.as_table())) {
-      const toml::node* values = &seen_through(*given);
+      const toml::node* values = &setting_or_node(*given);
       user_check(values->is_array() && !values->as_array()->empty(),
                  "{}: each: {}: expected a list of values", place.at(*values), name);
       std::vector<Setting> longer;
@@ -104,7 +105,7 @@ class PipelineReader {
     read_settings();
     list_stages();
     for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) read_stage(i);
-    read_shown(file_, place_, pipeline_);
+    read_report_config(file_, place_, pipeline_);
     sort();
     return std::move(pipeline_);
   }
@@ -168,7 +169,7 @@ class PipelineReader {
     try {
       return toml::parse(fmt::format("{} = {}", name, value), "setting " + name);
     } catch (const toml::parse_error& error) {
-      fail("{}: expected a value as the file's own ({}), got '{}': {}", name,
+      fail("{}: expected a value of the same type as in the file ({}), got '{}': {}", name,
            place_.at(*settings_->get(name)), value, error.description());
     }
   }
@@ -180,7 +181,7 @@ class PipelineReader {
   }
 
   // Returns the node itself, or the setting that it refers to: "{widths}".
-  const toml::node& seen_through(const toml::node& node) const {
+  const toml::node& setting_or_node(const toml::node& node) const {
     if (!node.is_string()) return node;
     const std::string& text = node.as_string()->get();
     if (text.size() < 3 || text.front() != '{' || text.back() != '}') return node;
@@ -207,13 +208,14 @@ class PipelineReader {
                  place_.at(*node), name);
       const toml::table& table = table_at(*node, name, place_);
       user_check(setting(name) == nullptr,
-                 "{}: '{}' is a stage and a setting; {{{}}} would be either", place_.at(*node),
+                 "{}: '{}' is a stage and a setting, so {{{}}} is ambiguous", place_.at(*node),
                  name, name);
       std::vector<Setting> settings = {{}};
       if (const toml::node* each = table.get(kEach))
-        settings = settings_of_each(
-            seen_through(*each), place_,
-            [this](const toml::node& value) -> const toml::node& { return seen_through(value); });
+        settings = settings_of_each(setting_or_node(*each), place_,
+                                    [this](const toml::node& value) -> const toml::node& {
+                                      return setting_or_node(value);
+                                    });
       for (const Setting& setting : settings) {
         PipelineStage stage{.name = name, .group = name, .line = line_of(*node), .command = {}};
         stage.setting = setting;
@@ -226,7 +228,8 @@ class PipelineReader {
         for (const auto& [variable, value] : setting)
           user_check(
               this->setting(variable) == nullptr && file_["stage"][variable].node() == nullptr,
-              "{}: each: '{}' is the name of a stage or a setting too", place_.at(*node), variable);
+              "{}: each: '{}' is also the name of a stage or a setting", place_.at(*node),
+              variable);
         if (is_set(table, kWhenNeeded)) when_needed_.insert(pipeline_.stages.size());
         if (is_set(table, kWithOthers)) with_others_.insert(pipeline_.stages.size());
         tables_.push_back(&table);
@@ -269,7 +272,7 @@ class PipelineReader {
     if (settings_ != nullptr)
       for (const auto& [key, value] : *settings_) known.emplace_back(key.str());
     fail(
-        "{}: {{{}}} is no stage and no setting; there are {}{}; braces that are meant are written "
+        "{}: {{{}}} is neither a stage nor a setting; there are {}{}; literal braces are written "
         "{{{{ and }}}}",
         place_.at(node), name, fmt::join(known, ", "), did_you_mean(name, known));
   }
@@ -279,15 +282,14 @@ class PipelineReader {
                                     const toml::node& node, bool in_list) const {
     std::vector<StageValue> values(1);
     const auto append = [&](const std::string& piece) {
-      for (StageValue& value : values) (value.stage ? value.behind : value.before) += piece;
+      for (StageValue& value : values) (value.stage ? value.suffix : value.prefix) += piece;
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text.compare(i, 2, "{{") == 0 || text.compare(i, 2, "}}") == 0) {
         append(std::string(1, text[i++]));
         continue;
       }
-      user_check(text[i] != '}',
-                 "{}: a }} without its {{ in '{}'; one that is meant is written }}}}",
+      user_check(text[i] != '}', "{}: unmatched }} in '{}'; a literal one is written }}}}",
                  place_.at(node), text);
       if (text[i] != '{') {
         append(std::string(1, text[i]));
@@ -295,8 +297,7 @@ class PipelineReader {
       }
       const std::size_t end = text.find('}', i);
       user_check(end != std::string::npos,
-                 "{}: a {{ without its }} in '{}'; one that is meant is written {{{{",
-                 place_.at(node), text);
+                 "{}: unmatched {{ in '{}'; a literal one is written {{{{", place_.at(node), text);
       const std::string name = text.substr(i + 1, end - i - 1);
       i = end;
       if (const std::string* own = value_in(stage.setting, name)) {
@@ -307,7 +308,7 @@ class PipelineReader {
         user_check(!values.front().stage, "{}: '{}' refers to two stages", place_.at(node), text);
         const StageValue found = finding_of(name, stage, node);
         for (StageValue& one : values)
-          one = {one.before, found.stage, "", found.path, found.otherwise};
+          one = {one.prefix, found.stage, "", found.path, found.fallback};
       } else if (is_group(name) || is_stage(name)) {
         const std::vector<std::size_t> found =
             is_group(name) ? members(name, stage.setting) : std::vector{*index_of(name)};
@@ -315,10 +316,10 @@ class PipelineReader {
         user_check(!found.empty(), "{}: {}: no stage of {} has the same settings", place_.at(node),
                    stage.name, name);
         user_check(in_list || found.size() == 1,
-                   "{}: {{{}}} is {} stages here; choose one of them by a stage with best_of = "
-                   "\"{{{}}}\", or give this one the same `each`",
+                   "{}: {{{}}} refers to {} stages here; choose one of them by a stage with "
+                   "best_of = \"{{{}}}\", or give this one the same `each`",
                    place_.at(node), name, found.size(), name);
-        const std::string before = values.front().before;
+        const std::string before = values.front().prefix;
         values.clear();
         for (const std::size_t one : found) values.push_back({before, one, ""});
       } else {
@@ -336,24 +337,24 @@ class PipelineReader {
     const std::string group = name.substr(0, dot);
     if (!is_group(group)) unknown_name(group, stage, node);
     const std::vector<std::size_t> found = members(group, stage.setting);
-    user_check(found.size() == 1, "{}: {{{}}}: {} is {} stages here; what one has found is taken",
+    user_check(found.size() == 1, "{}: {{{}}}: {} refers to {} stages here; expected one",
                place_.at(node), name, group, found.size());
     return {.stage = found.front(),
             .path = name.substr(dot + 1, bar - dot - 1),
-            .otherwise = name.substr(bar + 1)};
+            .fallback = name.substr(bar + 1)};
   }
 
   StageOption option_of(const std::string& name, const toml::node& given, PipelineStage& stage) {
     StageOption option{.name = name, .line = line_of(given)};
-    const toml::node& node = seen_through(given);
+    const toml::node& node = setting_or_node(given);
     if (const auto* truth = node.as_boolean()) {
       option.flag = truth->get();
       return option;
     }
     const auto add = [&](const toml::node& value, bool in_list) {
-      const toml::node& seen = seen_through(value);
+      const toml::node& seen = setting_or_node(value);
       for (StageValue& one : values_of(scalar_text(seen, name, place_), stage, value, in_list)) {
-        if (one.stage && one.path.empty()) stage.needs.push_back(*one.stage);
+        if (one.stage && one.path.empty()) stage.dependencies.push_back(*one.stage);
         option.values.push_back(std::move(one));
       }
     };
@@ -376,18 +377,18 @@ class PipelineReader {
     stage.chooses = best_of != nullptr;
     if (stage.chooses) {
       const auto choose = std::ranges::find_if(
-          kinds_, [](const auto& one) { return !one.second.chooses_from.empty(); });
+          kinds_, [](const auto& one) { return !one.second.choice_argument.empty(); });
       HONE_ASSERT(choose != kinds_.end(), "no command chooses");
       stage.command = {choose->first};
-      StageOption models{.name = std::string(choose->second.chooses_from),
+      StageOption models{.name = std::string(choose->second.choice_argument),
                          .line = line_of(*best_of)};
       const auto add = [&](const toml::node& value) {
         const std::vector<StageValue> found =
             values_of(scalar_text(value, kBestOf, place_), stage, value, /*in_list=*/true);
         for (const StageValue& one : found) {
-          user_check(one.stage && one.before.empty() && one.path.empty(),
-                     "{}: best_of: expected stages, got '{}'", place_.at(value), one.before);
-          stage.needs.push_back(*one.stage);
+          user_check(one.stage && one.prefix.empty() && one.path.empty(),
+                     "{}: best_of: expected stages, got '{}'", place_.at(value), one.prefix);
+          stage.dependencies.push_back(*one.stage);
           models.values.push_back(one);
         }
       };
@@ -404,7 +405,7 @@ class PipelineReader {
       user_check(!stage.command.empty(), "{}: run: expected a command of hone", place_.at(*run));
     }
     stage.kind = kind_of(stage.command, kinds_);
-    stage.fails = string_at(table, kFails, place_);
+    stage.expected_error = string_at(table, kFails, place_);
     for (const auto& [name, node] : in_order(table)) {
       constexpr std::string_view kOwn[] = {kRun, kEach, kBestOf, kFails, kWhenNeeded, kWithOthers};
       if (std::ranges::find(kOwn, name) != std::end(kOwn)) continue;
@@ -412,8 +413,9 @@ class PipelineReader {
       stage.options.push_back(std::move(option));
     }
     add_common(stage);
-    std::ranges::sort(stage.needs);
-    stage.needs.erase(std::unique(stage.needs.begin(), stage.needs.end()), stage.needs.end());
+    std::ranges::sort(stage.dependencies);
+    stage.dependencies.erase(std::unique(stage.dependencies.begin(), stage.dependencies.end()),
+                             stage.dependencies.end());
   }
 
   void add_common(PipelineStage& stage) {
@@ -423,10 +425,10 @@ class PipelineReader {
       if (std::ranges::any_of(stage.options,
                               [&, n = name](const StageOption& o) { return o.name == n; }))
         continue;
-      const std::size_t needed = stage.needs.size();
+      const std::size_t needed = stage.dependencies.size();
       StageOption option = option_of(name, *node, stage);
-      user_check(stage.needs.size() == needed, "{}: common: {} refers to a stage", place_.at(*node),
-                 name);
+      user_check(stage.dependencies.size() == needed, "{}: common: {} refers to a stage",
+                 place_.at(*node), name);
       option.is_common = true;
       stage.options.push_back(std::move(option));
     }
@@ -441,7 +443,7 @@ class PipelineReader {
     for (std::size_t before = 0; before < there.size();) {
       before = there.size();
       for (const std::size_t i : with_others_)
-        if (std::ranges::all_of(pipeline_.stages[i].needs,
+        if (std::ranges::all_of(pipeline_.stages[i].dependencies,
                                 [&](std::size_t need) { return there.contains(need); }))
           there.insert(i);
     }
@@ -449,22 +451,22 @@ class PipelineReader {
   }
 
   // References to results become dependencies if the stage is present, and defaults if it is not.
-  void settle_findings(const std::set<std::size_t>& there) {
+  void resolve_values(const std::set<std::size_t>& there) {
     for (PipelineStage& stage : pipeline_.stages)
       for (StageOption& option : stage.options)
         for (StageValue& value : option.values) {
           if (value.path.empty()) continue;
           if (there.contains(*value.stage))
-            stage.needs.push_back(*value.stage);
+            stage.dependencies.push_back(*value.stage);
           else
-            value = {.before = value.with(value.otherwise)};
+            value = {.prefix = value.with(value.fallback)};
         }
   }
 
   // Sorts each stage after those that it needs, otherwise in the order of the file.
   void sort() {
     const std::set<std::size_t> there = stages_there();
-    settle_findings(there);
+    resolve_values(there);
     const std::vector<PipelineStage>& stages = pipeline_.stages;
     std::vector<std::size_t> order;
     std::vector<std::size_t> path;
@@ -477,13 +479,13 @@ class PipelineReader {
     std::vector<PipelineStage> sorted;
     for (const std::size_t index : order) sorted.push_back(stages[index]);
     for (PipelineStage& stage : sorted) {
-      for (std::size_t& need : stage.needs) need = *place_of[need];
+      for (std::size_t& need : stage.dependencies) need = *place_of[need];
       for (StageOption& option : stage.options)
         for (StageValue& value : option.values)
           if (value.stage) value.stage = *place_of[*value.stage];
     }
     pipeline_.stages = std::move(sorted);
-    follow_stages(pipeline_, place_of, stages_before);
+    remap_stages(pipeline_, place_of, stages_before);
   }
 
   void visit(std::size_t index, std::vector<std::size_t>& order, std::vector<std::size_t>& path,
@@ -494,11 +496,11 @@ class PipelineReader {
       std::string circle;
       for (auto at = again; at != path.end(); ++at)
         circle += pipeline_.stages[*at].name + " needs ";
-      fail("{}: stages need each other in a circle: {}{}",
+      fail("{}: stages depend on each other in a cycle: {}{}",
            fmt::format("{}, line {}", place_.where, stage.line), circle, stage.name);
     }
     path.push_back(index);
-    for (const std::size_t need : stage.needs) visit(need, order, path, done);
+    for (const std::size_t need : stage.dependencies) visit(need, order, path, done);
     path.pop_back();
     done.insert(index);
     order.push_back(index);

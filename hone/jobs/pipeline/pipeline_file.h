@@ -31,14 +31,14 @@ namespace hone {
 
 /// A value of an option: text, which may contain the folder or a result of another stage.
 struct StageValue {
-  std::string before = {};  ///< the whole text without a reference
+  std::string prefix = {};  ///< the whole text without a reference
   std::optional<std::size_t> stage = {};
-  std::string behind = {};     ///< text after the reference: "/native"
-  std::string path = {};       ///< into the stage's results; empty: refers to its folder
-  std::string otherwise = {};  ///< with `path`: the default if there is no such result
+  std::string suffix = {};    ///< text after the reference: "/native"
+  std::string path = {};      ///< into the stage's results; empty: refers to its folder
+  std::string fallback = {};  ///< with `path`: the default if there is no such result
 
   /// Returns the text with `what` in place of the reference.
-  std::string with(const std::string& what) const { return before + what + behind; }
+  std::string with(const std::string& what) const { return prefix + what + suffix; }
 };
 
 /// An option of a stage, named as in its command.
@@ -59,10 +59,9 @@ struct PipelineStage {
   StageKind kind = {};                                            ///< of the command
   std::vector<std::pair<std::string, std::string>> setting = {};  ///< of `each`, in order
   std::vector<StageOption> options = {};
-  bool chooses =
-      false;  ///< with `best_of`: references to it resolve to the model that it chooses
-  std::string fails = {};  ///< text that its error must contain; empty: it must not fail
-  std::vector<std::size_t> needs = {};  ///< the stages that it refers to
+  bool chooses = false;  ///< with `best_of`: references to it resolve to the model that it chooses
+  std::string expected_error = {};  ///< text that its error must contain; empty: it must not fail
+  std::vector<std::size_t> dependencies = {};  ///< the stages that it refers to
 };
 
 /// A curve of a figure: the stages of a group, or some of them.
@@ -80,7 +79,7 @@ struct PipelineReference {
 };
 
 /// The y axis of a panel.
-struct PipelineHeight {
+struct PipelinePanel {
   /// A path into results, "test.eval_accuracy". "log.first.eval_accuracy", "log.highest.eval_accuracy" and
   /// "log.last.eval_accuracy" refer to the evaluations that a training logged. For trials: "value", the objective, or a
   /// metric of the trial ("average_bits").
@@ -91,8 +90,7 @@ struct PipelineHeight {
 /// Values of x besides the variables of `each`.
 inline constexpr std::string_view kEpochs = "epoch";  ///< evaluations of trainings
 inline constexpr std::string_view kSteps = "step";    ///< lines that trainings log
-inline constexpr std::string_view kTrials =
-    "trial";  ///< trials of searches, the best so far
+inline constexpr std::string_view kTrials = "trial";  ///< trials of searches, the best so far
 inline constexpr std::string_view kCpuSeconds =
     "cpu_seconds";  ///< CPU time of these trials until then
 
@@ -103,7 +101,7 @@ struct PipelineFigure {
   std::string title = {};
   std::string x = {};  ///< a variable of `each`, or one of the above
   std::string x_label = {};
-  std::vector<PipelineHeight> panels = {};  ///< side by side
+  std::vector<PipelinePanel> panels = {};  ///< side by side
   std::vector<PipelineCurve> curves = {};
   std::vector<PipelineReference> references = {};  ///< in the first panel
 
@@ -248,7 +246,8 @@ struct Pipeline {
   std::vector<PipelineFigure> figures = {};
   std::vector<PipelineTable> tables = {};
   std::vector<PipelinePicture> pictures = {};
-  std::vector<std::size_t> chapters = {};  ///< stages whose reports the pipeline's report summarizes
+  std::vector<std::size_t> chapters =
+      {};  ///< stages whose reports the pipeline's report summarizes
   std::vector<PublishedNumber> published = {};
   std::string published_on = {};  ///< a glob over the setting `data`; empty: never drawn
   std::vector<PipelinePick> picks = {};

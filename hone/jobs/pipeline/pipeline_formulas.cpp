@@ -25,7 +25,7 @@ TextCounts text_counts(const Json& result, const std::string& path) {
   const std::string key = path.substr(any + kAny.size());
   for (const Json& member : members)
     if (const Json& value = value_at_path(member, key); value.is_string())
-      ++texts[text_in_words(value.get<std::string>(), key)];
+      ++texts[shown_text(value.get<std::string>(), key)];
   return texts;
 }
 
@@ -50,7 +50,7 @@ Cell tally_cell(const TextCounts& texts) {
 }
 
 // Returns a trial with the keys of `best` in the results of a search; without values and metrics unless it is complete.
-Json trial_row(const ShownStudy& study, const Trial& trial) {
+Json trial_row(const DescribedStudy& study, const Trial& trial) {
   Json row = {{"number", trial.number}, {"parameters", shown_values(study, trial)}};
   if (const auto configuration = trial.user_attributes.find(kConfigurationAttribute);
       configuration != trial.user_attributes.end())
@@ -63,15 +63,15 @@ Json trial_row(const ShownStudy& study, const Trial& trial) {
   return row;
 }
 
-Estimate number_alone(double value) { return {value, kNoValue, kNoValue, Quantity::number}; }
+Estimate number_estimate(double value) { return {value, kNoValue, kNoValue, Quantity::number}; }
 
 // Returns a value of a stage or a pick.
 Estimate value_of(const ValueReference& reference, const PipelineFindings& found) {
-  const std::optional<ValuePlace> place = place_of(reference.from, found);
-  if (!place) return number_alone(kNoValue);
+  const std::optional<ValueSource> source = source_of(reference.from, found);
+  if (!source) return number_estimate(kNoValue);
   return reference.path.empty()
-             ? computed(found.pipeline.picks[*reference.from.pick].by, *place, found)
-             : estimate_in(*place, reference.path, found);
+             ? evaluate_formula(found.pipeline.picks[*reference.from.pick].by, *source, found)
+             : estimate_in(*source, reference.path, found);
 }
 
 // Returns whether the result is in points: a sum or difference of shares or points.
@@ -87,42 +87,42 @@ bool is_in_points(const ValueFormula& formula, const std::vector<Estimate>& valu
 }
 
 // Returns whether the stage's comparison is significant, corrected as in claims on several comparisons.
-bool is_significant(const ValuePlace& place, const PipelinePick& pick,
+bool is_significant(const ValueSource& source, const PipelinePick& pick,
                     const PipelineFindings& found) {
   constexpr const char* kPValue = "comparison.mcnemar_p";
   std::vector<double> p;
   std::size_t own = 0;
   for (const std::size_t stage : pick.stages) {
     if (found.outcomes[stage].result.is_null()) continue;
-    if (stage == place.stage) own = p.size();
+    if (stage == source.stage) own = p.size();
     p.push_back(estimate_in({.stage = stage}, kPValue, found).value);
   }
   const auto corrected = significant_after_holm(p);
   return !corrected || (*corrected)[own];
 }
 
-bool fulfils(const ValuePlace& place, const PipelinePick& pick, const PipelineFindings& found) {
-  if (pick.significant && !is_significant(place, pick, found)) return false;
+bool fulfils(const ValueSource& source, const PipelinePick& pick, const PipelineFindings& found) {
+  if (pick.significant && !is_significant(source, pick, found)) return false;
   return std::ranges::all_of(pick.where, [&](const ValueCondition& condition) {
     // A missing value is NaN, which fulfils no condition.
-    const double left = computed(condition.left, place, found).value,
-                 right = computed(condition.right, place, found).value;
+    const double left = evaluate_formula(condition.left, source, found).value,
+                 right = evaluate_formula(condition.right, source, found).value;
     return condition.equal ? left == right : left <= right;
   });
 }
 
 }  // namespace
 
-std::vector<ValuePlace> rows_at(std::size_t stage, const std::string& path,
-                                const PipelineFindings& found) {
-  std::vector<ValuePlace> rows;
+std::vector<ValueSource> rows_at(std::size_t stage, const std::string& path,
+                                 const PipelineFindings& found) {
+  std::vector<ValueSource> rows;
   const Json& result = found.outcomes[stage].result;
   if (path.empty()) {
     if (!result.is_null()) rows.push_back({.stage = stage});
   } else if (path == kTrials) {
     if (const auto study = found.studies.find(found.pipeline.stages[stage].name);
         study != found.studies.end())
-      for (const TrialOnTheWay& one : trials_on_the_way(study->second.shown.view))
+      for (const TrialAndBest& one : trials_with_best(study->second.shown.view))
         rows.push_back({.stage = stage, .row = trial_row(study->second.shown, *one.trial)});
   } else {
     const Json& members = value_at_path(result, path);
@@ -134,41 +134,42 @@ std::vector<ValuePlace> rows_at(std::size_t stage, const std::string& path,
   return rows;
 }
 
-Cell cell_in(const ValuePlace& place, const std::string& path, const PipelineFindings& found) {
-  const Json& result = place.row ? *place.row : found.outcomes[place.stage].result;
-  if (path == "name" && !place.name.empty()) return place.name;
+Cell cell_in(const ValueSource& source, const std::string& path, const PipelineFindings& found) {
+  const Json& result = source.row ? *source.row : found.outcomes[source.stage].result;
+  if (path == "name" && !source.name.empty()) return source.name;
   if (path.starts_with(kTally)) return tally_cell(text_counts(result, path.substr(kTally.size())));
   if (path.find(kAny) != std::string::npos) return common_cell(result, path);
   const Cell cell = cell_at(result, path);
   if (!cell.is_absent()) return cell;
-  if (const std::string* variable = variable_of(found.pipeline.stages[place.stage], path))
+  if (const std::string* variable = variable_of(found.pipeline.stages[source.stage], path))
     return *variable;
-  return cell_of(estimate_in(place, path, found));
+  return cell_of(estimate_in(source, path, found));
 }
 
-Estimate estimate_in(const ValuePlace& place, const std::string& path,
+Estimate estimate_in(const ValueSource& source, const std::string& path,
                      const PipelineFindings& found) {
-  const StageOutcome& outcome = found.outcomes[place.stage];
-  if (place.row)
-    if (const Estimate own = estimate_at(*place.row, path); !std::isnan(own.value)) return own;
-  if (const std::string* variable = variable_of(found.pipeline.stages[place.stage], path))
-    return number_alone(number_in_text(*variable));
-  return place.row ? number_alone(kNoValue)
-                   : estimate_of(outcome.result, found.folder / outcome.stands_for, path);
+  const StageOutcome& outcome = found.outcomes[source.stage];
+  if (source.row)
+    if (const Estimate own = estimate_at(*source.row, path); !std::isnan(own.value)) return own;
+  if (const std::string* variable = variable_of(found.pipeline.stages[source.stage], path))
+    return number_estimate(number_in_text(*variable));
+  return source.row ? number_estimate(kNoValue)
+                    : estimate_of(outcome.result, found.folder / outcome.chosen_stage, path);
 }
 
-std::optional<ValuePlace> place_of(const StageReference& reference, const PipelineFindings& found) {
-  if (reference.stage) return ValuePlace{.stage = *reference.stage};
+std::optional<ValueSource> source_of(const StageReference& reference,
+                                     const PipelineFindings& found) {
+  if (reference.stage) return ValueSource{.stage = *reference.stage};
   if (!reference.pick) return std::nullopt;
   const PipelinePick& pick = found.pipeline.picks[*reference.pick];
-  std::optional<ValuePlace> best;
+  std::optional<ValueSource> best;
   double best_value = kNoValue;
   for (const std::size_t stage : pick.stages)
-    for (ValuePlace& place : rows_at(stage, pick.rows, found)) {
-      const double value = computed(pick.by, place, found).value;
-      if (std::isnan(value) || !fulfils(place, pick, found)) continue;
+    for (ValueSource& source : rows_at(stage, pick.rows, found)) {
+      const double value = evaluate_formula(pick.by, source, found).value;
+      if (std::isnan(value) || !fulfils(source, pick, found)) continue;
       if (best && (pick.highest ? value <= best_value : value >= best_value)) continue;
-      best = std::move(place);
+      best = std::move(source);
       best_value = value;
     }
   return best;
@@ -177,27 +178,27 @@ std::optional<ValuePlace> place_of(const StageReference& reference, const Pipeli
 PickCount count_of(const PipelinePick& pick, const PipelineFindings& found) {
   PickCount count;
   for (const std::size_t stage : pick.stages)
-    for (const ValuePlace& place : rows_at(stage, pick.rows, found)) {
+    for (const ValueSource& source : rows_at(stage, pick.rows, found)) {
       ++count.all;
-      if (fulfils(place, pick, found)) ++count.fulfilling;
+      if (fulfils(source, pick, found)) ++count.fulfilling;
     }
   return count;
 }
 
-Estimate computed(const ValueFormula& formula, const ValuePlace& place,
-                  const PipelineFindings& found) {
-  if (!formula.path.empty()) return estimate_in(place, formula.path, found);
+Estimate evaluate_formula(const ValueFormula& formula, const ValueSource& source,
+                          const PipelineFindings& found) {
+  if (!formula.path.empty()) return estimate_in(source, formula.path, found);
   const std::vector<std::string> names = formula.formula.names();
   std::vector<Estimate> estimates;
   std::map<std::string, double> values;
   for (const std::string& name : names) {
     const auto other = formula.others.find(name);
-    estimates.push_back(other == formula.others.end() ? estimate_in(place, name, found)
+    estimates.push_back(other == formula.others.end() ? estimate_in(source, name, found)
                                                       : value_of(other->second, found));
     values[name] = estimates.back().value;
   }
   if (names.size() == 1 && names.front() == formula.formula.text()) return estimates.front();
-  Estimate result = number_alone(formula.formula.value(values));
+  Estimate result = number_estimate(formula.formula.value(values));
   if (!names.empty() && is_in_points(formula, estimates)) result.of = Quantity::points;
   double below = 0, above = 0;
   bool is_exact = true;
@@ -222,10 +223,10 @@ Estimate computed(const ValueFormula& formula, const ValuePlace& place,
   return result;
 }
 
-Cell computed_cell(const ValueFormula& formula, const ValuePlace& place,
-                   const PipelineFindings& found) {
-  if (!formula.path.empty()) return cell_in(place, formula.path, found);
-  const Estimate number = computed(formula, place, found);
+Cell formula_cell(const ValueFormula& formula, const ValueSource& source,
+                  const PipelineFindings& found) {
+  if (!formula.path.empty()) return cell_in(source, formula.path, found);
+  const Estimate number = evaluate_formula(formula, source, found);
   const bool is_count = number.of == Quantity::number && std::isnan(number.low) &&
                         number.value == std::round(number.value);
   return is_count ? Cell(static_cast<std::int64_t>(number.value)) : cell_of(number);

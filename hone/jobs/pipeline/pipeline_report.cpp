@@ -25,7 +25,7 @@ std::string settings_text(const PipelineStage& stage) {
 }
 
 std::string ending_text(const PipelineStage& stage, const StageOutcome& outcome) {
-  if (!stage.fails.empty()) return "failed as expected";
+  if (!stage.expected_error.empty()) return "failed as expected";
   return outcome.code == 0 ? "done" : "done, gate not passed";
 }
 
@@ -41,7 +41,7 @@ Table stages_table(const Pipeline& pipeline, const std::vector<StageOutcome>& ou
     const PipelineStage& stage = pipeline.stages[i];
     const StageOutcome& outcome = outcomes[i];
     table.add_row({stage.name, stage.command.front(), ending_text(stage, outcome),
-                   std::string(word_of(outcome.state)), real(outcome.seconds, 1),
+                   std::string(enum_name(outcome.state)), real(outcome.seconds, 1),
                    bytes(outcome.peak_bytes),
                    outcome.predicted_bytes > 0 ? bytes(outcome.predicted_bytes) : Cell(absent)});
   }
@@ -108,7 +108,7 @@ PipelineStageResult stage_result(const PipelineStage& stage, const StageOutcome&
           .command = stage.command.front(),
           .setting = stage.setting,
           .state = outcome.state,
-          .stands_for = outcome.stands_for,
+          .chosen_stage = outcome.chosen_stage,
           .record = stage_record(outcome)};
 }
 
@@ -117,7 +117,7 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
                                       const std::vector<StageOutcome>& outcomes) {
   std::set<std::size_t> candidates;
   for (const PipelineStage& stage : pipeline.stages)
-    if (stage.chooses) candidates.insert(stage.needs.begin(), stage.needs.end());
+    if (stage.chooses) candidates.insert(stage.dependencies.begin(), stage.dependencies.end());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i].code == kGateFailed && !candidates.contains(i))
@@ -126,27 +126,27 @@ std::vector<std::string> failed_gates(const Pipeline& pipeline,
 }
 
 // Returns the `summary` of the object that contains the value at this path.
-std::string summary_beside(const Json& result, const std::string& path) {
+std::string summary_near(const Json& result, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return "";
   const Json& summary = value_at_path(result, path.substr(0, dot) + ".summary");
   return summary.is_string() ? summary.get<std::string>() : "";
 }
 
-std::vector<TakenFinding> taken_of(const Pipeline& pipeline,
-                                   const std::vector<StageOutcome>& outcomes) {
-  std::vector<TakenFinding> all;
+std::vector<UsedFinding> used_findings_of(const Pipeline& pipeline,
+                                          const std::vector<StageOutcome>& outcomes) {
+  std::vector<UsedFinding> all;
   for (const PipelineStage& stage : pipeline.stages)
     for (const StageOption& option : stage.options)
       for (const StageValue& value : option.values) {
         if (value.path.empty()) continue;
-        const TakenFinding one{option.name,
-                               found_at(outcomes[*value.stage].result, value),
-                               pipeline.stages[*value.stage].name,
-                               value.path,
-                               !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
-                               summary_beside(outcomes[*value.stage].result, value.path)};
-        auto known = std::ranges::find_if(all, [&](const TakenFinding& other) {
+        const UsedFinding one{option.name,
+                              resolved_text(outcomes[*value.stage].result, value),
+                              pipeline.stages[*value.stage].name,
+                              value.path,
+                              !value_at_path(outcomes[*value.stage].result, value.path).is_null(),
+                              summary_near(outcomes[*value.stage].result, value.path)};
+        auto known = std::ranges::find_if(all, [&](const UsedFinding& other) {
           return other.option == one.option && other.from == one.from && other.path == one.path;
         });
         if (known == all.end()) known = all.insert(all.end(), one);
@@ -160,7 +160,7 @@ std::string stages_text(const std::vector<StageOutcome>& outcomes) {
   std::vector<std::string> parts;
   for (const StageState state : {StageState::computed, StageState::done_before, StageState::stored})
     if (const auto count = std::ranges::count(outcomes, state, &StageOutcome::state); count > 0)
-      parts.push_back(fmt::format("{} {}", count, word_of(state)));
+      parts.push_back(fmt::format("{} {}", count, enum_name(state)));
   return fmt::format("{} ({})", outcomes.size(), fmt::join(parts, ", "));
 }
 
@@ -187,8 +187,8 @@ std::string pipeline_headline(const std::vector<std::string>& answer,
 
 }  // namespace
 
-std::span<const EnumWord> enum_words(StageState) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(StageState::computed), "computed"},
+std::span<const EnumName> enum_names(StageState) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(StageState::computed), "computed"},
                                         {static_cast<int>(StageState::done_before), "done before"},
                                         {static_cast<int>(StageState::stored), "from the store"}};
   return kWords;
@@ -208,13 +208,14 @@ StageRecord stage_record(const StageOutcome& outcome) {
   return record;
 }
 
-std::string TakenFinding::sentence() const {
+std::string UsedFinding::sentence() const {
   return fmt::format(
       "`{}` is {} in {}: {}.{}{}", option, value, fmt::join(stages, ", "),
-      is_found ? fmt::format("the value `{}` in the result of the stage {}", path, from)
-               : fmt::format("the result of the stage {} has no value `{}`, so the pipeline takes "
-                             "its default",
-                             from, path),
+      is_found
+          ? fmt::format("the value `{}` in the result of the stage {}", path, from)
+          : fmt::format(
+                "the result of the stage {} has no value `{}`, so the pipeline uses its default",
+                from, path),
       why.empty() ? "" : " ", why);
 }
 
@@ -227,9 +228,9 @@ std::string PipelineFields::failed_gates_text() const {
     const Json& judged = value_at(result, "gate");
     const Json& all = value_at(judged, "gates");
     for (const Json& gate : all.is_array() ? all : Json::array())
-      if (gate.at("verdict") != word_of(Conclusion::within_limit))
+      if (gate.at("verdict") != enum_name(Conclusion::within_limit))
         gates.push_back(fmt::format("{} {}", gate.at("gate").get<std::string>(),
-                                    gate.at("verdict") == word_of(Conclusion::exceeds_limit)
+                                    gate.at("verdict") == enum_name(Conclusion::exceeds_limit)
                                         ? "failed"
                                         : "is inconclusive"));
     // Choices and searches have a summary instead of gates.
@@ -243,13 +244,13 @@ std::string PipelineFields::failed_gates_text() const {
 const Fields& fields_of(const StageRecord*) {
   using S = StageRecord;
   static const Fields fields = describe<S>(
-      "stage_record", "What is kept of a stage.",
-      field<&S::key>("key", "Fingerprint of what the stage was made from."),
+      "stage_record", "The stored state of a stage.",
+      field<&S::key>("key", "Fingerprint of the settings and inputs of the stage."),
       field<&S::command_line>("command_line", "Its command line, for the folder of the pipeline."),
       field<&S::exit_code>("exit_code", "Exit code of the command; 3: a gate did not pass."),
       field<&S::failure>("failure", "Why the stage failed; null: it did not."),
       field<&S::computed>("computed", Unit::utc, "When it was computed."),
-      field<&S::seconds>("seconds", Unit::seconds, "Time that took."),
+      field<&S::seconds>("seconds", Unit::seconds, "Duration of the computation."),
       field<&S::peak_bytes>("peak_bytes", Unit::bytes, "Peak of the resident memory."),
       field<&S::predicted_bytes>("predicted_bytes", Unit::bytes,
                                  "Predicted peak; null: the command predicts none."),
@@ -261,28 +262,28 @@ const Fields& fields_of(const StageRecord*) {
 const Fields& fields_of(const PipelineStageResult*) {
   using P = PipelineStageResult;
   static const Fields fields = describe<P>(
-      "pipeline_stage", "A stage that is done.",
+      "pipeline_stage", "A finished stage.",
       field<&P::stage>("stage", "Name of the stage and of its folder."),
       field<&P::command>("command", "The command that it runs."),
       field<&P::setting>("setting", "Values of its `each`."),
       field<&P::state>("state",
                        "Whether this run, an interrupted one that it continues, or another one "
                        "computed it."),
-      field<&P::stands_for>("stands_for",
-                            "The stage that others get in its place: the chosen one, or itself."),
+      field<&P::chosen_stage>(
+          "stands_for", "The stage that references to it resolve to: the chosen one, or itself."),
       inlined<&P::record>());
   return fields;
 }
 
-const Fields& fields_of(const TakenFinding*) {
-  using T = TakenFinding;
+const Fields& fields_of(const UsedFinding*) {
+  using T = UsedFinding;
   static const Fields fields = describe<T>(
-      "taken_finding", "An option whose value another stage has found.",
+      "taken_finding", "An option whose value comes from the result of another stage.",
       field<&T::option>("option", "Name of the option."), field<&T::value>("value", "Its value."),
-      field<&T::from>("from", "The stage that found it."),
+      field<&T::from>("from", "The stage that it comes from."),
       field<&T::path>("path",
-                      "Where it is in the result of that stage; without a value there, the "
-                      "pipeline's default is taken."),
+                      "Path into the result of that stage; without a value there, the pipeline's "
+                      "default is used."),
       omitted<&T::is_found>(), omitted<&T::why>(),
       field<&T::stages>("stages", "Stages with this option."));
   return fields;
@@ -294,9 +295,8 @@ const Fields& fields_of(const PipelineFields*) {
       "pipeline", "A pipeline that was run.",
       field<&P::pipeline>("pipeline", "The file, or the name of the lab."),
       field<&P::title>("title", "Its title, or else the file."),
-      field<&P::question>("question", "What it answers; empty: the file asks nothing."),
-      field<&P::summary>("summary",
-                         "The answer, else the conclusions of its claims, as sentences."),
+      field<&P::question>("question", "The question that the report answers; empty: none."),
+      field<&P::summary>("summary", "The answer, else the conclusions of the claims."),
       field<&P::settings>("settings", "Settings of the pipeline."),
       field<&P::why>("why", "Paragraphs that explain the result."),
       field<&P::claims>("claims", "Claims that it checks."),
@@ -307,7 +307,7 @@ const Fields& fields_of(const PipelineFields*) {
       field<&P::failed_gates>("failed_gates",
                               "Stages whose gates did not pass, except candidates of a choice; "
                               "any: exit code 3."),
-      field<&P::taken>("taken", "Options whose values other stages have found."),
+      field<&P::used_findings>("taken", "Options whose values come from other stages."),
       field<&P::notes>("notes", "Figures that were not drawn."));
   return fields;
 }
@@ -319,17 +319,17 @@ void add_tables(const PipelineFindings& found, PipelineFields& fields,
                 std::vector<Section>& sections) {
   Section shown{"Tables", {}};
   std::vector<Section> folded;
-  for (const PipelineTable& told : found.pipeline.tables) {
+  for (const PipelineTable& entry : found.pipeline.tables) {
     const auto has_stages = [](const PipelineColumn& column) { return !column.stages.empty(); };
-    if (std::ranges::none_of(told.columns, has_stages)) continue;
-    const Table table = pipeline_table(told, found);
-    fields.tables.emplace_back(told.name, to_json(table));
+    if (std::ranges::none_of(entry.columns, has_stages)) continue;
+    const Table table = pipeline_table(entry, found);
+    fields.tables.emplace_back(entry.name, to_json(table));
     fs::create_directories(found.folder / kFigures);
-    write_file(found.folder / kFigures / (told.name + ".csv"), to_csv(table));
-    if (told.folded)
-      folded.push_back({told.title, {PageTable{table}}, /*folded=*/true});
+    write_file(found.folder / kFigures / (entry.name + ".csv"), to_csv(table));
+    if (entry.folded)
+      folded.push_back({entry.title, {PageTable{table}}, /*folded=*/true});
     else
-      shown.blocks.push_back(PageTable{table, told.title});
+      shown.blocks.push_back(PageTable{table, entry.title});
   }
   sections.push_back(std::move(shown));
   std::ranges::move(folded, std::back_inserter(sections));
@@ -345,9 +345,9 @@ Section figures_section(const PipelineFindings& found, std::vector<std::string>&
   }
   for (const PipelinePicture& picture : pipeline.pictures) {
     const std::string name =
-        (fs::path(found.outcomes[picture.stage].stands_for) / picture.file).string();
+        (fs::path(found.outcomes[picture.stage].chosen_stage) / picture.file).string();
     const fs::path file = found.folder / name;
-    user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,
+    user_check(path_exists(file), "picture {}: the stage {} wrote no {}", picture.title,
                pipeline.stages[picture.stage].name, picture.file);
     section.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title, name});
   }
@@ -362,8 +362,8 @@ Section chapters_section(const PipelineFindings& found) {
   Chapters chapters;
   for (const std::size_t chapter : pipeline.chapters) {
     const std::string file =
-        (fs::path(found.outcomes[chapter].stands_for) / "report.html").string();
-    user_check(path_exists(found.folder / file), "chapters: the stage {} has left no report",
+        (fs::path(found.outcomes[chapter].chosen_stage) / "report.html").string();
+    user_check(path_exists(found.folder / file), "chapters: the stage {} wrote no report",
                pipeline.stages[chapter].name);
     const Json& result = found.outcomes[chapter].result;
     const auto text = [&](const char* key) {
@@ -411,7 +411,7 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
                         .question = pipeline.question,
                         .settings = pipeline.settings,
                         .failed_gates = failed_gates(pipeline, outcomes),
-                        .taken = taken_of(pipeline, outcomes)};
+                        .used_findings = used_findings_of(pipeline, outcomes)};
   for (const PipelineClaim& claim : pipeline.claims) fields.claims.push_back(judge(claim, found));
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     fields.stages.push_back(stage_result(pipeline.stages[i], outcomes[i]));
@@ -460,7 +460,8 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
     warnings.blocks.push_back(Paragraph{std::move(warning)});
   document.sections.push_back(std::move(warnings));
   Section values{"Values taken from other stages", {}, /*folded=*/true};
-  for (const TakenFinding& one : fields.taken) values.blocks.push_back(Paragraph{one.sentence()});
+  for (const UsedFinding& one : fields.used_findings)
+    values.blocks.push_back(Paragraph{one.sentence()});
   document.sections.push_back(std::move(values));
   document.sections.push_back(
       {"Commands", {Preformatted{commands_text(pipeline, outcomes)}}, /*folded=*/true});
@@ -478,11 +479,11 @@ JobResult write_pipeline_report(const PipelineJob& job, const std::vector<StageO
   if (figures) write_file(folder / "results.csv", to_csv(*figures));
   write_file(folder / "stages.csv", to_csv(stages));
   write_file(folder / "pipeline.toml", pipeline.text);
-  tell_warnings(context, document.notes);
+  print_warnings(context, document.notes);
   // Stages computed in this run have printed their warnings already.
-  tell_warnings(context, warnings_of(pipeline, outcomes, [](const StageOutcome& one) {
-                  return one.state != StageState::computed;
-                }));
+  print_warnings(context, warnings_of(pipeline, outcomes, [](const StageOutcome& one) {
+                   return one.state != StageState::computed;
+                 }));
   write_report(result, job.invocation, folder, context);
   return result;
 }

@@ -20,7 +20,7 @@ enum class StageState {
   done_before,  ///< by the interrupted run that this one resumes
   stored,       ///< by another run, from the store
 };
-std::span<const EnumWord> enum_words(StageState state);
+std::span<const EnumName> enum_names(StageState state);
 
 /// The outcome of a stage.
 struct StageOutcome {
@@ -36,8 +36,8 @@ struct StageOutcome {
   std::vector<std::string> warnings = {};  ///< printed by its command
   std::string computed = {};               ///< time of computation, in UTC
   StageState state = StageState::computed;
-  std::string stands_for = {};      ///< the stage that references to it resolve to
-  std::string stands_for_key = {};  ///< the key of that stage
+  std::string chosen_stage = {};  ///< the stage that references to it resolve to
+  std::string chosen_key = {};    ///< the key of that stage
 };
 
 /// The stored state of a finished stage.
@@ -59,12 +59,12 @@ struct PipelineStageResult {
   std::string stage, command;
   std::vector<std::pair<std::string, std::string>> setting = {};
   StageState state = StageState::computed;
-  std::string stands_for = {};
+  std::string chosen_stage = {};
   StageRecord record = {};
 };
 
 /// An option whose value is a result of a stage, and the stages that use it.
-struct TakenFinding {
+struct UsedFinding {
   std::string option, value, from, path;
   bool is_found = true;  ///< otherwise the value is the pipeline's default
   std::string why = {};  ///< the stage's explanation; may be empty
@@ -84,7 +84,7 @@ struct PipelineFields {
   std::vector<std::pair<std::string, std::vector<Json>>> tables = {};
   std::vector<PipelineStageResult> stages = {};
   std::vector<std::string> failed_gates = {};
-  std::vector<TakenFinding> taken = {};
+  std::vector<UsedFinding> used_findings = {};
   std::vector<std::string> notes = {};
 
   /// Lists the stages whose gates did not pass, with these gates: "pruned: recall(tech)>=-1 failed".
@@ -92,7 +92,7 @@ struct PipelineFields {
 };
 const Fields& fields_of(const StageRecord*);
 const Fields& fields_of(const PipelineStageResult*);
-const Fields& fields_of(const TakenFinding*);
+const Fields& fields_of(const UsedFinding*);
 const Fields& fields_of(const PipelineFields*);
 
 /// Draws the figures, judges the claims and writes the report of a pipeline whose stages are done into `folder`, which

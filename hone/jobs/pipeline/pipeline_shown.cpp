@@ -11,13 +11,14 @@
 namespace hone {
 namespace {
 
-void read_picture(const ShownFile& f, const std::string& name, const toml::node& node) {
-  const toml::table& told = table_at(node, name, f.place);
-  check_keys(told, {"title", "stage", "file"}, "a picture", f.place);
-  const toml::node &stage = needed(f, told, "stage", name), &file = needed(f, told, "file", name);
+void read_picture(const ReportConfig& f, const std::string& name, const toml::node& node) {
+  const toml::table& entry = table_at(node, name, f.place);
+  check_keys(entry, {"title", "stage", "file"}, "a picture", f.place);
+  const toml::node &stage = required_key(f, entry, "stage", name),
+                   &file = required_key(f, entry, "file", name);
   const std::vector<std::size_t> found = stages_named(f, stage, "stage");
   user_check(found.size() == 1, "{}: {}: expected one stage", f.place.at(stage), name);
-  PipelinePicture picture{.title = string_at(told, "title", f.place, name),
+  PipelinePicture picture{.title = string_at(entry, "title", f.place, name),
                           .stage = found.front(),
                           .file = scalar_text(file, "file", f.place)};
   const std::filesystem::path path(picture.file);
@@ -29,8 +30,8 @@ void read_picture(const ShownFile& f, const std::string& name, const toml::node&
 
 }  // namespace
 
-void read_shown(const toml::table& file, const TomlPlace& place, Pipeline& pipeline) {
-  const ShownFile f{file, place, pipeline};
+void read_report_config(const toml::table& file, const TomlPlace& place, Pipeline& pipeline) {
+  const ReportConfig f{file, place, pipeline};
   read_figures(f);
   read_picks(f);
   read_tables(f);
@@ -55,22 +56,22 @@ void keep(std::vector<std::size_t>& named, const std::vector<std::optional<std::
 
 }  // namespace
 
-void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size_t>>& moved,
-                   const std::vector<std::string>& names) {
-  const auto follow_value = [&](ValueReference& value) {
+void remap_stages(Pipeline& pipeline, const std::vector<std::optional<std::size_t>>& moved,
+                  const std::vector<std::string>& names) {
+  const auto remap_value = [&](ValueReference& value) {
     if (value.from.stage) value.from.stage = moved[*value.from.stage];
   };
-  const auto follow_formula = [&](ValueFormula& formula) {
-    for (auto& [name, value] : formula.others) follow_value(value);
+  const auto remap_formula = [&](ValueFormula& formula) {
+    for (auto& [name, value] : formula.others) remap_value(value);
   };
   for (PipelineTable& table : pipeline.tables)
     for (PipelineColumn& column : table.columns) {
       keep(column.stages, moved);
-      follow_formula(column.y);
+      remap_formula(column.y);
     }
   const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
-    fail("{}, line {}: {}: the stage {} is left out, as no other needs it", pipeline.where, line,
-         what, names[stage]);
+    fail("{}, line {}: {}: the stage {} is left out, because no other stage refers to it",
+         pipeline.where, line, what, names[stage]);
   };
   keep(pipeline.chapters, moved);
   for (PipelineFigure& figure : pipeline.figures) {
@@ -86,32 +87,32 @@ void follow_stages(Pipeline& pipeline, const std::vector<std::optional<std::size
   }
   for (PipelinePick& pick : pipeline.picks) {
     keep(pick.stages, moved);
-    follow_formula(pick.by);
+    remap_formula(pick.by);
     for (ValueCondition& condition : pick.where) {
-      follow_formula(condition.left);
-      follow_formula(condition.right);
+      remap_formula(condition.left);
+      remap_formula(condition.right);
     }
   }
   for (PipelineClaim& claim : pipeline.claims) {
     for (std::optional<ValueFormula>* formula : {&claim.y, &claim.above, &claim.below})
-      if (*formula) follow_formula(**formula);
+      if (*formula) remap_formula(**formula);
     for (StageReference& reference : claim.stages) {
       if (!reference.stage) continue;
       if (!moved[*reference.stage]) left_out("claim " + claim.name, claim.line, *reference.stage);
       reference.stage = moved[*reference.stage];
     }
   }
-  const auto follow = [&](StatementText& text) {
+  const auto remap = [&](StatementText& text) {
     for (StatementText::Piece& piece : text.pieces)
-      if (piece.value) follow_value(*piece.value);
+      if (piece.value) remap_value(*piece.value);
   };
   for (std::vector<PipelineStatement>* statements :
        {&pipeline.answer, &pipeline.evidence, &pipeline.why})
     for (PipelineStatement& statement : *statements)
       for (std::vector<StatementText>& list : statement.texts)
-        for (StatementText& text : list) follow(text);
-  for (PipelineKeyFigure& figure : pipeline.key_figures) follow(figure.value);
-  for (PipelineClaim& claim : pipeline.claims) follow(claim.found);
+        for (StatementText& text : list) remap(text);
+  for (PipelineKeyFigure& figure : pipeline.key_figures) remap(figure.value);
+  for (PipelineClaim& claim : pipeline.claims) remap(claim.found);
 }
 
 }  // namespace hone

@@ -28,20 +28,20 @@ std::optional<std::string> piece_value(const StatementText::Piece& piece,
     if (count.all == 0) return std::nullopt;
     return fmt::format("{} of {}", grouped(count.fulfilling), grouped(count.all));
   }
-  const std::optional<ValuePlace> place = place_of(value.from, found);
-  if (!place) return std::nullopt;
+  const std::optional<ValueSource> source = source_of(value.from, found);
+  if (!source) return std::nullopt;
   return value_text(value.path.empty() ? found.pipeline.picks[*value.from.pick].by
                                        : ValueFormula{.path = value.path},
-                    *place, piece.form, found);
+                    *source, piece.form, found);
 }
 
 }  // namespace
 
-std::optional<std::string> value_text(const ValueFormula& formula, const ValuePlace& place,
+std::optional<std::string> value_text(const ValueFormula& formula, const ValueSource& source,
                                       StatementText::Form form, const PipelineFindings& found) {
-  const std::string* variable = variable_of(found.pipeline.stages[place.stage], formula.path);
-  if (variable != nullptr && !place.row) return *variable;
-  const Cell cell = computed_cell(formula, place, found);
+  const std::string* variable = variable_of(found.pipeline.stages[source.stage], formula.path);
+  if (variable != nullptr && !source.row) return *variable;
+  const Cell cell = formula_cell(formula, source, found);
   if (cell.is_absent()) return std::nullopt;
   if (const auto* estimate = std::get_if<Estimate>(&cell.value());
       estimate != nullptr && !std::isnan(estimate->low)) {

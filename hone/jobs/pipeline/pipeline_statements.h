@@ -10,7 +10,7 @@
 namespace hone {
 
 /// "84.2% (95% CI 82.5 to 85.7)", "+1.9 points (95% CI 0.4 to 3.3)", "8"; none if there is no such value.
-std::optional<std::string> value_text(const ValueFormula& formula, const ValuePlace& place,
+std::optional<std::string> value_text(const ValueFormula& formula, const ValueSource& source,
                                       StatementText::Form form, const PipelineFindings& found);
 
 /// Returns the text with its values; none if one of them is missing.

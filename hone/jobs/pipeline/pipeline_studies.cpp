@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kStudies = "study.db";
 
-void copy_study(const ReadStudy& from, const std::string& name, StudyStorage& to) {
+void copy_study(const LoadedStudy& from, const std::string& name, StudyStorage& to) {
   StudyStart start{.user_attributes = from.study.user_attributes,
                    .system_attributes = from.study.system_attributes};
   for (const auto& trial : from.trials) start.trials.push_back(*trial);
@@ -55,7 +55,7 @@ void write_studies(const Pipeline& pipeline, const StageStudies& studies, const 
   fs::rename(file, folder / kStudies);
 }
 
-void give_up_studies(const Pipeline& pipeline, const fs::path& folder) {
+void remove_stage_studies(const Pipeline& pipeline, const fs::path& folder) {
   if (!path_exists(folder / kStudies)) return;
   for (const PipelineStage& stage : pipeline.stages) {
     const fs::path own = folder / stage.name;
@@ -68,7 +68,7 @@ void give_up_studies(const Pipeline& pipeline, const fs::path& folder) {
   }
 }
 
-std::string objective_figure(const ReadStudy& study) {
+std::string objective_metric(const LoadedStudy& study) {
   const std::string& name = study.shown.objectives.front();
   return name.find_first_of(" +-*/(") == std::string::npos && name != "value" ? name : "";
 }

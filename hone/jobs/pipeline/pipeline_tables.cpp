@@ -17,8 +17,8 @@ namespace {
 
 // Returns the number of decimals of a plain number; none for other text.
 std::optional<int> decimals_in(const std::string& text) {
-  constexpr std::size_t kMostDigits = 15;
-  if (text.size() > kMostDigits || std::ranges::count(text, '.') > 1 ||
+  constexpr std::size_t kMaxDigits = 15;
+  if (text.size() > kMaxDigits || std::ranges::count(text, '.') > 1 ||
       text.find_first_not_of("0123456789.") != std::string::npos ||
       std::isnan(number_in_text(text)))
     return std::nullopt;
@@ -43,12 +43,12 @@ std::vector<Cell> row_cells(const std::vector<std::string>& rows) {
 }
 
 // Turns "after_training" into "after training".
-std::string in_words(std::string name) {
+std::string with_spaces(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
 }
-std::vector<std::string> in_words(std::vector<std::string> names) {
-  for (std::string& name : names) name = in_words(std::move(name));
+std::vector<std::string> with_spaces(std::vector<std::string> names) {
+  for (std::string& name : names) name = with_spaces(std::move(name));
   return names;
 }
 
@@ -82,7 +82,7 @@ class TableMaker {
     if (std::ranges::none_of(rows_, is_text)) std::ranges::stable_sort(rows_, {}, number_in_text);
     Table table(columns);
     const std::vector<Cell> names =
-        described_.by == "stage" ? row_cells(in_words(rows_)) : row_cells(rows_);
+        described_.by == "stage" ? row_cells(with_spaces(rows_)) : row_cells(rows_);
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       std::vector<Cell> line = {names[row]};
       for (std::size_t c = 0; c < described_.columns.size(); ++c) {
@@ -103,7 +103,7 @@ class TableMaker {
   std::string row_label() const {
     for (const PipelineFigure& figure : findings_.pipeline.figures)
       if (figure.x == described_.by) return figure.x_label;
-    return capitalized(in_words(described_.by));
+    return capitalized(with_spaces(described_.by));
   }
 
   void put(std::size_t index, std::size_t column) {
@@ -118,10 +118,10 @@ class TableMaker {
     std::vector<Estimate> numbers;
     std::vector<Cell> cells;
     for (const std::size_t index : stages) {
-      const ValuePlace place{.stage = index};
-      const Estimate one = computed(y, place, findings_);
+      const ValueSource place{.stage = index};
+      const Estimate one = evaluate_formula(y, place, findings_);
       if (!std::isnan(one.value)) numbers.push_back(one);
-      const Cell cell = computed_cell(y, place, findings_);
+      const Cell cell = formula_cell(y, place, findings_);
       if (!cell.is_absent()) cells.push_back(cell);
     }
     if (numbers.size() > 1) return mean_cell(numbers);
@@ -137,7 +137,7 @@ class TableMaker {
     for (const std::size_t index : stages) {
       const auto study = findings_.studies.find(stage(index).name);
       if (study == findings_.studies.end()) continue;
-      const double best = best_beside(column, stage(index));
+      const double best = best_comparable(column, stage(index));
       const auto count = trials_until(study->second.shown.view, best, *column.within);
       counts.values.push_back(count ? static_cast<double>(*count)
                                     : std::numeric_limits<double>::infinity());
@@ -146,7 +146,7 @@ class TableMaker {
   }
 
   // Returns whether two stages differ only in the variable of the rows.
-  bool are_beside(const PipelineStage& a, const PipelineStage& b) const {
+  bool are_comparable(const PipelineStage& a, const PipelineStage& b) const {
     return described_.by == "stage" || std::ranges::all_of(a.setting, [&](const auto& one) {
              const std::string* other = variable_of(b, one.first);
              return one.first == described_.by || other == nullptr || *other == one.second;
@@ -154,15 +154,15 @@ class TableMaker {
   }
 
   // Returns the best value of the stages in the column that are compared with this one.
-  double best_beside(const PipelineColumn& column, const PipelineStage& one_of_them) const {
+  double best_comparable(const PipelineColumn& column, const PipelineStage& one_of_them) const {
     double least = std::numeric_limits<double>::infinity();
     Direction direction = Direction::maximize;
     for (const std::size_t index : column.stages) {
-      if (!are_beside(stage(index), one_of_them)) continue;
+      if (!are_comparable(stage(index), one_of_them)) continue;
       const auto study = findings_.studies.find(stage(index).name);
       if (study == findings_.studies.end()) continue;
       direction = study->second.study.directions.front();
-      if (const std::vector<TrialOnTheWay> way = trials_on_the_way(study->second.shown.view);
+      if (const std::vector<TrialAndBest> way = trials_with_best(study->second.shown.view);
           !way.empty() && way.back().best != nullptr)
         least = std::min(least, loss_of(way.back().best->values.front(), direction));
     }
@@ -177,7 +177,7 @@ class TableMaker {
 
 // Names a search dimension after the column of its chosen value: "hidden_size" is "Hidden size" if a column with that
 // label shows "best.configuration.architecture.hidden_size".
-std::string dimension_in_words(const std::string& name, const Pipeline& pipeline) {
+std::string dimension_text(const std::string& name, const Pipeline& pipeline) {
   constexpr std::string_view kChosen = "best.configuration.";
   for (const PipelineTable& table : pipeline.tables)
     for (const PipelineColumn& column : table.columns)
@@ -186,9 +186,9 @@ std::string dimension_in_words(const std::string& name, const Pipeline& pipeline
   return name;
 }
 
-Cell in_words(const Cell& cell, const Pipeline& pipeline) {
+Cell with_spaces(const Cell& cell, const Pipeline& pipeline) {
   const auto* text = std::get_if<std::string>(&cell.value());
-  return text == nullptr ? cell : Cell(dimension_in_words(*text, pipeline));
+  return text == nullptr ? cell : Cell(dimension_text(*text, pipeline));
 }
 
 // Builds a table with a row for each member of a list or an object.
@@ -204,12 +204,12 @@ Table table_of_rows(const PipelineTable& described, const PipelineFindings& find
     columns.emplace_back(column.key, column.label);
   Table table(columns);
   for (const std::size_t index : stages) {
-    for (const ValuePlace& row : rows_at(index, described.rows, findings)) {
+    for (const ValueSource& row : rows_at(index, described.rows, findings)) {
       std::vector<Cell> line;
       if (stages.size() > 1) line.emplace_back(findings.pipeline.stages[index].name);
       if (named) line.emplace_back(row.name);
       for (const PipelineColumn& column : described.columns)
-        line.push_back(in_words(computed_cell(column.y, row, findings), findings.pipeline));
+        line.push_back(with_spaces(formula_cell(column.y, row, findings), findings.pipeline));
       table.add_row(line);
     }
   }

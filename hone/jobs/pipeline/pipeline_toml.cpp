@@ -15,9 +15,9 @@ std::string scalar_text(const toml::node& node, std::string_view what, const Tom
 }
 
 std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
-                      std::string otherwise) {
+                      std::string fallback) {
   const toml::node* node = table.get(key);
-  return node == nullptr ? otherwise : text_at(*node, key, place);
+  return node == nullptr ? fallback : text_at(*node, key, place);
 }
 
 void check_name(const std::string& name, std::string_view what, const toml::node& node,
@@ -25,7 +25,7 @@ void check_name(const std::string& name, std::string_view what, const toml::node
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   user_check(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos,
-             "{}: '{}' is no name of {}, whose folder is called so: letters, digits, - and _",
+             "{}: '{}' is not a valid name of {}: use only letters, digits, - and _",
              place.at(node), name, what);
 }
 

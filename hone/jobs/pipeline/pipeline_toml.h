@@ -19,7 +19,7 @@ const std::string* value_in(const Setting& setting, std::string_view name);
 /// Returns a string, a number or a boolean as text.
 std::string scalar_text(const toml::node& node, std::string_view what, const TomlPlace& place);
 std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
-                      std::string otherwise = {});
+                      std::string fallback = {});
 /// Throws `UserError` for a name that is not valid for a folder. `what` is the kind of thing it names.
 void check_name(const std::string& name, std::string_view what, const toml::node& node,
                 const TomlPlace& place);

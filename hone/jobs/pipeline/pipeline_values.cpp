@@ -82,7 +82,7 @@ BetterEnd better_end_at(const std::string& path) {
   return key.ends_with("loss") ? BetterEnd::low : BetterEnd::unknown;
 }
 
-std::string text_in_words(const std::string& text, const std::string& path) {
+std::string shown_text(const std::string& text, const std::string& path) {
   const bool is_format = std::ranges::find(kFormats, last_key(path).first) != std::end(kFormats);
   return is_format ? format_in_words(text) : text;
 }
@@ -93,14 +93,14 @@ Estimate estimate_at(const Json& json, const std::string& path) {
   if (!value.is_number()) return estimate;
   estimate.value = value.get<double>();
   const auto [key, holder] = last_key(path);
-  const Json& beside = holder.empty() ? json : value_at_path(json, holder);
-  const Json& interval = value_at(beside, interval_key(key));
+  const Json& owner = holder.empty() ? json : value_at_path(json, holder);
+  const Json& interval = value_at(owner, interval_key(key));
   if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
       interval[1].is_number()) {
     estimate.low = interval[0].get<double>();
     estimate.high = interval[1].get<double>();
   }
-  if (const Json& n = value_at(beside, "eval_samples"); n.is_number_integer())
+  if (const Json& n = value_at(owner, "eval_samples"); n.is_number_integer())
     estimate.n = n.get<std::int64_t>();
   return estimate;
 }
@@ -109,7 +109,7 @@ Cell cell_at(const Json& json, const std::string& path) {
   const Json& value = value_at_path(json, path);
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string() && !value.get_ref<const std::string&>().empty())
-    return text_in_words(value.get<std::string>(), path);
+    return shown_text(value.get<std::string>(), path);
   const auto is_text = [](const Json& item) { return item.is_string(); };
   if (value.is_array() && !value.empty() && std::ranges::all_of(value, is_text))
     return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));
@@ -124,7 +124,7 @@ Cell cell_of(const Estimate& estimate) {
   return estimate.of == Quantity::points ? Cell(estimate) : significant(estimate.value);
 }
 
-std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y) {
+std::vector<Json> logged_lines(const fs::path& stage, std::string_view x, const std::string& y) {
   std::vector<Json> lines;
   const fs::path log = stage / kTrainingLog;
   if (!path_exists(log)) return lines;
@@ -143,7 +143,7 @@ Estimate estimate_of(const Json& result, const fs::path& stage, const std::strin
   if (!first && !highest && !last) return estimate_at(result, path);
   const std::string y = path.substr((first ? kFirst : highest ? kHighest : kLast).size());
   Estimate found = estimate_at({}, y);
-  for (const Json& line : logged(stage, kEpochs, y)) {
+  for (const Json& line : logged_lines(stage, kEpochs, y)) {
     const Estimate one = estimate_at(line, y);
     if (last || std::isnan(found.value) || (highest && one.value > found.value)) found = one;
   }
@@ -156,10 +156,10 @@ const std::string* variable_of(const PipelineStage& stage, const std::string& na
   return nullptr;
 }
 
-std::string found_at(const Json& result, const StageValue& value) {
+std::string resolved_text(const Json& result, const StageValue& value) {
   const Json& found = value_at_path(result, value.path);
   if (found.is_string()) return found.get<std::string>();
-  return found.is_number() ? to_line(found) : value.otherwise;
+  return found.is_number() ? to_line(found) : value.fallback;
 }
 
 double number_in_text(const std::string& text) {

@@ -31,13 +31,13 @@ Estimate estimate_at(const Json& json, const std::string& path);
 Cell cell_of(const Estimate& estimate);
 
 /// Returns the text at a path as tables show it: the format "none" becomes "full precision".
-std::string text_in_words(const std::string& text, const std::string& path);
+std::string shown_text(const std::string& text, const std::string& path);
 
 /// Returns the number, text or boolean there as a cell; absent if there is none.
 Cell cell_at(const Json& json, const std::string& path);
 
 /// Returns the lines of the training log in the folder that have the numbers `x` and `y`, in order.
-std::vector<Json> logged(const fs::path& stage, std::string_view x, const std::string& y);
+std::vector<Json> logged_lines(const fs::path& stage, std::string_view x, const std::string& y);
 
 /// Returns the number at a path into a stage's results, or into the log of its training: "log.first.loss",
 /// "log.highest.loss" and "log.last.loss" come from the log.
@@ -47,7 +47,7 @@ Estimate estimate_of(const Json& result, const fs::path& stage, const std::strin
 const std::string* variable_of(const PipelineStage& stage, const std::string& name);
 
 /// Returns the text or number at the value's path into the results, else its default.
-std::string found_at(const Json& result, const StageValue& value);
+std::string resolved_text(const Json& result, const StageValue& value);
 
 /// Parses the number at the beginning of a text; NaN if there is none.
 double number_in_text(const std::string& text);

@@ -8,14 +8,14 @@
 
 namespace hone {
 
-void read_named(const ShownFile& f, const char* kind,
+void read_named(const ReportConfig& f, const char* kind,
                 const std::function<void(const std::string&, const toml::node&)>& read) {
   const toml::node* all = f.file.get(kind);
   if (all == nullptr) return;
   for (const auto& [name, node] : in_order(table_at(*all, kind, f.place))) read(name, *node);
 }
 
-std::vector<const toml::table*> tables_of(const ShownFile& f, const char* name,
+std::vector<const toml::table*> tables_of(const ReportConfig& f, const char* name,
                                           const std::vector<std::string>& keys) {
   const toml::node* node = f.file.get(name);
   if (node == nullptr) return {};
@@ -28,14 +28,14 @@ std::vector<const toml::table*> tables_of(const ShownFile& f, const char* name,
   return tables;
 }
 
-const toml::node& needed(const ShownFile& f, const toml::table& table, const char* key,
-                         std::string_view what) {
+const toml::node& required_key(const ReportConfig& f, const toml::table& table, const char* key,
+                               std::string_view what) {
   const toml::node* node = table.get(key);
   user_check(node != nullptr, "{}: {}: {} is missing", f.place.at(table), what, key);
   return *node;
 }
 
-std::vector<std::size_t> stages_named(const ShownFile& f, const toml::node& node,
+std::vector<std::size_t> stages_named(const ReportConfig& f, const toml::node& node,
                                       std::string_view key) {
   std::vector<std::size_t> found;
   const auto add = [&](const toml::node& value) {
@@ -57,18 +57,19 @@ std::vector<std::size_t> stages_named(const ShownFile& f, const toml::node& node
   return found;
 }
 
-void check_searches(const ShownFile& f, const std::vector<std::size_t>& stages,
+void check_searches(const ReportConfig& f, const std::vector<std::size_t>& stages,
                     const toml::node& node, std::string_view what) {
   for (const std::size_t index : stages) {
     const PipelineStage& stage = f.pipeline.stages[index];
     user_check(stage.kind.searches,
-               "{}: {}: the stage {} runs {}, which has no trials; those of search have",
+               "{}: {}: the stage {} runs {}, which has no trials; only searches have",
                f.place.at(node), what, stage.name, stage.command.front());
   }
 }
 
-void check_rows(const ShownFile& f, const std::string& rows, const std::vector<std::size_t>& stages,
-                const toml::node& node, const std::string& name) {
+void check_rows(const ReportConfig& f, const std::string& rows,
+                const std::vector<std::size_t>& stages, const toml::node& node,
+                const std::string& name) {
   if (rows == kTrials) check_searches(f, stages, node, name + ": rows");
 }
 

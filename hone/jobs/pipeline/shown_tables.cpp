@@ -29,42 +29,43 @@ std::string key_of_label(const std::string& label) {
 bool is_row_key(const std::string& key) { return key == "stage" || key == "name"; }
 
 // Checks that a stage has the variable `by` of a table.
-void check_row(const ShownFile& f, const PipelineStage& stage, const std::string& by,
+void check_row(const ReportConfig& f, const PipelineStage& stage, const std::string& by,
                const std::string& name, const toml::node& item) {
   user_check(by == "stage" || value_in(stage.setting, by) != nullptr,
-             "{}: {}: by: '{}' is no variable of the stage {}", f.place.at(item), name, by,
+             "{}: {}: by: '{}' is not a variable of the stage {}", f.place.at(item), name, by,
              stage.name);
 }
 
-PipelineColumn column_of(const ShownFile& f, const toml::node& item, const PipelineTable& table) {
-  const toml::table& told = table_at(item, "column", f.place);
-  check_keys(told, {"label", "stages", "y", "within"}, "a column", f.place);
+PipelineColumn column_of(const ReportConfig& f, const toml::node& item,
+                         const PipelineTable& table) {
+  const toml::table& entry = table_at(item, "column", f.place);
+  check_keys(entry, {"label", "stages", "y", "within"}, "a column", f.place);
   PipelineColumn column;
   if (table.rows.empty()) {
-    column.stages = stages_named(f, needed(f, told, "stages", "column"), "stages");
+    column.stages = stages_named(f, required_key(f, entry, "stages", "column"), "stages");
     for (const std::size_t index : column.stages)
       check_row(f, f.pipeline.stages[index], table.by, table.name, item);
   } else {
-    user_check(told.get("stages") == nullptr,
+    user_check(entry.get("stages") == nullptr,
                "{}: {}: with `rows`, the stages are those of the table", f.place.at(item),
                table.name);
   }
-  const toml::node *y = told.get("y"), *within = told.get("within");
+  const toml::node *y = entry.get("y"), *within = entry.get("within");
   user_check((y == nullptr) != (within == nullptr),
              "{}: {}: expected y = \"PATH\" or within = NUMBER", f.place.at(item), table.name);
   if (y != nullptr) {
     column.y = formula_at(f, *y, "y");
   } else {
     user_check(within->is_number() && *within->value<double>() >= 0,
-               "{}: {}: within: expected a number from 0 on, in units of the objective",
+               "{}: {}: within: expected a number of at least 0, in units of the objective",
                f.place.at(*within), table.name);
     check_searches(f, column.stages, *within, table.name + ": within");
-    user_check(table.rows.empty(), "{}: {}: within is for tables with `by`", f.place.at(*within),
+    user_check(table.rows.empty(), "{}: {}: within needs a table with `by`", f.place.at(*within),
                table.name);
     column.within = *within->value<double>();
   }
   column.label =
-      string_at(told, "label", f.place, y == nullptr ? "trials" : scalar_text(*y, "y", f.place));
+      string_at(entry, "label", f.place, y == nullptr ? "trials" : scalar_text(*y, "y", f.place));
   column.key = key_of_label(column.label);
   user_check(!column.key.empty(), "{}: {}: label: expected letters or digits, got '{}'",
              f.place.at(item), table.name, column.label);
@@ -76,18 +77,18 @@ PipelineColumn column_of(const ShownFile& f, const toml::node& item, const Pipel
   return column;
 }
 
-void read_table(const ShownFile& f, const std::string& name, const toml::node& node) {
+void read_table(const ReportConfig& f, const std::string& name, const toml::node& node) {
   check_name(name, "a table", node, f.place);
   user_check(name != "results" && name != "stages",
              "{}: a table cannot be called '{}': the pipeline has one of that name",
              f.place.at(node), name);
-  const toml::table& told = table_at(node, name, f.place);
-  check_keys(told, {"title", "by", "rows", "stages", "folded", "column"}, "a table", f.place);
+  const toml::table& entry = table_at(node, name, f.place);
+  check_keys(entry, {"title", "by", "rows", "stages", "folded", "column"}, "a table", f.place);
   PipelineTable table{.name = name, .line = line_of(node)};
-  table.title = string_at(told, "title", f.place, name);
-  table.by = string_at(told, "by", f.place);
-  table.rows = string_at(told, "rows", f.place);
-  if (const toml::node* folded = told.get("folded")) {
+  table.title = string_at(entry, "title", f.place, name);
+  table.by = string_at(entry, "by", f.place);
+  table.rows = string_at(entry, "rows", f.place);
+  if (const toml::node* folded = entry.get("folded")) {
     user_check(folded->is_boolean(), "{}: {}: folded: expected true or false", f.place.at(*folded),
                name);
     table.folded = folded->as_boolean()->get();
@@ -95,17 +96,17 @@ void read_table(const ShownFile& f, const std::string& name, const toml::node& n
   user_check(table.by.empty() != table.rows.empty(),
              "{}: {}: expected by = \"VARIABLE\" or \"stage\", or rows = \"PATH\"",
              f.place.at(node), name);
-  const toml::node& list = needed(f, told, "column", name);
+  const toml::node& list = required_key(f, entry, "column", name);
   user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
              f.place.at(list), name, name);
   for (const toml::node& item : *list.as_array())
     table.columns.push_back(column_of(f, item, table));
-  user_check(!table.rows.empty() || told.get("stages") == nullptr,
+  user_check(!table.rows.empty() || entry.get("stages") == nullptr,
              "{}: {}: with `by`, each column names its stages; leave out `stages`",
              f.place.at(node), name);
   if (!table.rows.empty()) {
     const std::vector<std::size_t> stages =
-        stages_named(f, needed(f, told, "stages", name), "stages");
+        stages_named(f, required_key(f, entry, "stages", name), "stages");
     check_rows(f, table.rows, stages, node, name);
     for (PipelineColumn& column : table.columns) column.stages = stages;
   }
@@ -114,7 +115,7 @@ void read_table(const ShownFile& f, const std::string& name, const toml::node& n
 
 }  // namespace
 
-void read_tables(const ShownFile& f) {
+void read_tables(const ReportConfig& f) {
   read_named(f, "table",
              [&](const std::string& name, const toml::node& node) { read_table(f, name, node); });
 }

@@ -5,6 +5,6 @@
 namespace hone {
 
 /// Reads the tables of a pipeline: [table.NAME].
-void read_tables(const ShownFile& f);
+void read_tables(const ReportConfig& f);
 
 }  // namespace hone

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-std::optional<std::size_t> pick_named(const ShownFile& f, const std::string& name) {
+std::optional<std::size_t> pick_named(const ReportConfig& f, const std::string& name) {
   const auto pick = std::ranges::find(f.pipeline.picks, name, &PipelinePick::name);
   if (pick == f.pipeline.picks.end()) return std::nullopt;
   return static_cast<std::size_t>(pick - f.pipeline.picks.begin());
@@ -18,7 +18,7 @@ std::optional<std::size_t> pick_named(const ShownFile& f, const std::string& nam
 namespace {
 
 // Parses "STAGE.PATH", "PICK.PATH" or "PICK". Names and paths may both contain dots; the longest name wins.
-ValueReference reference_of(const ShownFile& f, const std::string& name, const toml::node& node,
+ValueReference reference_of(const ReportConfig& f, const std::string& name, const toml::node& node,
                             std::string_view key) {
   ValueReference value;
   value.from.pick = pick_named(f, name);
@@ -34,7 +34,7 @@ ValueReference reference_of(const ShownFile& f, const std::string& name, const t
       if (f.pipeline.stages[i].name == owner || f.pipeline.stages[i].group == owner)
         found.push_back(i);
     if (found.empty()) continue;
-    user_check(found.size() == 1, "{}: {}: {{{}}}: {} is {} stages; name one, or a pick",
+    user_check(found.size() == 1, "{}: {}: {{{}}}: {} refers to {} stages; name one, or a pick",
                f.place.at(node), key, name, owner, found.size());
     value.from.stage = found.front();
     return value;
@@ -43,7 +43,7 @@ ValueReference reference_of(const ShownFile& f, const std::string& name, const t
        f.place.at(node), key, name);
 }
 
-StatementText::Piece value_piece(const ShownFile& f, const std::string& name,
+StatementText::Piece value_piece(const ReportConfig& f, const std::string& name,
                                  const toml::node& node, std::string_view key) {
   using Form = StatementText::Form;
   constexpr std::pair<std::string_view, Form> kForms[] = {{":value", Form::value},
@@ -58,14 +58,14 @@ StatementText::Piece value_piece(const ShownFile& f, const std::string& name,
   piece.value = reference_of(f, whole, node, key);
   user_check(
       piece.form != Form::count || (piece.value->from.pick && piece.value->path.empty()),
-      "{}: {}: {{{}}}: expected a pick, how many of whose stages or rows fulfil its conditions",
+      "{}: {}: {{{}}}: expected a pick, to count its stages or rows that fulfil its conditions",
       f.place.at(node), key, name);
   return piece;
 }
 
 }  // namespace
 
-StatementText statement_text(const ShownFile& f, const toml::node& node, std::string_view key) {
+StatementText statement_text(const ReportConfig& f, const toml::node& node, std::string_view key) {
   const std::string text = text_at(node, key, f.place);
   StatementText statement;
   std::string before;
@@ -79,8 +79,8 @@ StatementText statement_text(const ShownFile& f, const toml::node& node, std::st
       continue;
     }
     const std::size_t end = text.find('}', i);
-    user_check(end != std::string::npos, "{}: {}: a {{ without its }} in '{}'", f.place.at(node),
-               key, text);
+    user_check(end != std::string::npos, "{}: {}: unmatched {{ in '{}'", f.place.at(node), key,
+               text);
     const std::string name = text.substr(i + 1, end - i - 1);
     i = end;
     if (const auto setting = f.pipeline.settings.find(name); setting != f.pipeline.settings.end()) {
@@ -107,7 +107,7 @@ bool is_path(std::string_view text) {
 }
 
 // Replaces the names of settings by their values.
-std::string with_settings(const ShownFile& f, const std::string& text) {
+std::string with_settings(const ReportConfig& f, const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t end = text[i] == '{' ? text.find('}', i) : std::string::npos;
@@ -124,7 +124,7 @@ std::string with_settings(const ShownFile& f, const std::string& text) {
   return result;
 }
 
-ValueFormula value_formula(const ShownFile& f, MetricFormula formula, const toml::node& node,
+ValueFormula value_formula(const ReportConfig& f, MetricFormula formula, const toml::node& node,
                            std::string_view key) {
   ValueFormula made{.formula = std::move(formula)};
   for (const std::string& name : made.formula.names()) {
@@ -138,7 +138,7 @@ ValueFormula value_formula(const ShownFile& f, MetricFormula formula, const toml
 
 }  // namespace
 
-ValueFormula formula_at(const ShownFile& f, const toml::node& node, std::string_view key) {
+ValueFormula formula_at(const ReportConfig& f, const toml::node& node, std::string_view key) {
   const std::string text = with_settings(f, scalar_text(node, key, f.place));
   if (is_path(text)) return {.path = text};
   return value_formula(f,
@@ -147,7 +147,8 @@ ValueFormula formula_at(const ShownFile& f, const toml::node& node, std::string_
                        node, key);
 }
 
-ValueCondition condition_of(const ShownFile& f, const std::string& text, const toml::node& node) {
+ValueCondition condition_of(const ReportConfig& f, const std::string& text,
+                            const toml::node& node) {
   FormulaConstraint both = with_context(fmt::format("{}: where", f.place.at(node)),
                                         [&] { return parse_constraint(with_settings(f, text)); });
   return {.left = value_formula(f, std::move(both.left), node, "where"),

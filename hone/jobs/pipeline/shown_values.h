@@ -9,15 +9,15 @@
 namespace hone {
 
 /// Returns the index of a pick that was read already.
-std::optional<std::size_t> pick_named(const ShownFile& f, const std::string& name);
+std::optional<std::size_t> pick_named(const ReportConfig& f, const std::string& name);
 
 /// Parses "rounded to {narrow.width} bits, {narrow.after.eval_accuracy:value}". Inserts settings, not values.
-StatementText statement_text(const ShownFile& f, const toml::node& node, std::string_view key);
+StatementText statement_text(const ReportConfig& f, const toml::node& node, std::string_view key);
 
 /// Parses a path, or a formula of paths and of values such as {STAGE.PATH}.
-ValueFormula formula_at(const ShownFile& f, const toml::node& node, std::string_view key);
+ValueFormula formula_at(const ReportConfig& f, const toml::node& node, std::string_view key);
 
 /// Parses a comparison of two of them, from a list `where` at `node`.
-ValueCondition condition_of(const ShownFile& f, const std::string& text, const toml::node& node);
+ValueCondition condition_of(const ReportConfig& f, const std::string& text, const toml::node& node);
 
 }  // namespace hone

@@ -18,16 +18,18 @@ struct StageKind {
   };
 
   bool allowed = true;  ///< it can be a stage: it has a result, and does not run stages itself
-  bool measures_time = false;          ///< its results vary between runs, so they are not cached
-  bool searches = false;               ///< it writes a study of trials
-  bool compares = false;               ///< compares model B with model A, which can decide claims
-  std::string_view chooses_from = {};  ///< the argument that `best_of` fills: "MODELS"; empty: none
+  bool measures_time = false;  ///< its results vary between runs, so they are not cached
+  bool searches = false;       ///< it writes a study of trials
+  bool compares = false;       ///< compares model B with model A, which can decide claims
+  std::string_view choice_argument =
+      {};  ///< the argument that `best_of` fills: "MODELS"; empty: none
 
   // For cost estimates.
   Evaluates evaluates = Evaluates::nothing;
-  bool leaves_model = false;
-  bool keeps_unrounded = false;  ///< stores unrounded weights next to the rounded ones
-  bool trains_plainly = false;   ///< trains without formats and masks, which cost time in every step
+  bool writes_model = false;
+  bool stores_unrounded = false;  ///< stores unrounded weights next to the rounded ones
+  bool trains_uncompressed =
+      false;  ///< trains without formats and masks, which cost time in every step
 };
 
 /// Kinds by the names of commands and subcommands: "lora merge". Unknown commands fail when they are parsed.

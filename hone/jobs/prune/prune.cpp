@@ -55,26 +55,26 @@ std::string masks_text(const PrunedZerosResult& zeros) {
 }
 
 // Returns commands that make use of the zeros; for a model that lost much, first one that finds a lower sparsity.
-std::vector<NextCommand> next_commands(const PruneReport& run, bool clearly_lost) {
+std::vector<NextCommand> next_commands(const PruneReport& run, bool is_clearly_worse) {
   const PruneRule& rule = run.job.how.pruning.rule;
   const std::string folder = shell_word(run.job.output.folder),
                     structure = structure_text(rule.structure),
                     data = shell_word(run.job.data.options.source);
   std::vector<NextCommand> next;
-  if (clearly_lost && !rule.structure.pattern)
+  if (is_clearly_worse && !rule.structure.pattern)
     next.push_back(
         {"Find a sparsity that loses less",
          fmt::format("hone sparsities {} --structure {} --data {} -o {}", shell_word(run.job.model),
-                     structure, data, shell_word(free_name(run.job.model, "-sparsities")))});
+                     structure, data, shell_word(unused_name(run.job.model, "-sparsities")))});
   const bool has_int8_blocks = !rule.structure.pattern && rule.structure.block.columns % 4 == 0;
-  if (has_int8_blocks && !run.parent.model.quantization)
+  if (has_int8_blocks && !run.baseline.model.quantization)
     next.push_back(
         {"Quantize it: native int products, of 8 or 4 bits, skip blocks of 1x4",
          fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}", folder,
-                     data, shell_word(free_name(run.job.output.folder, "-int8")))});
+                     data, shell_word(unused_name(run.job.output.folder, "-int8")))});
   next.push_back({"Store it without masks and zeros",
                   fmt::format("hone pack {} -o {}", folder,
-                              shell_word(free_name(run.job.output.folder, "-packed")))});
+                              shell_word(unused_name(run.job.output.folder, "-packed")))});
   return next;
 }
 
@@ -90,7 +90,7 @@ std::string inputs_text(const std::vector<InputZeros>& inputs, std::int64_t exam
 }
 
 std::optional<TrainedOn> record_of(const PruneReport& run, const SparsifyOptions& options) {
-  std::optional<TrainedOn> record = run.parent.trained_on;
+  std::optional<TrainedOn> record = run.baseline.trained_on;
   std::vector<std::uint64_t> calibrated;
   for (const std::int64_t row : calibration_rows(run.data, options))
     calibrated.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
@@ -109,17 +109,17 @@ SparsifyOptions with_seed(SparsifyOptions options, std::uint64_t seed) {
   return options;
 }
 
-PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
+PrunedModel prune_once(const PruneReport& run, bool baseline_is_unrounded,
                        const SparsifyOptions& shared, std::uint64_t seed, const fs::path& folder) {
   const PruneJob& job = run.job;
   SparsifyOptions options = with_seed(shared, seed);
-  TextModel model = run.parent;
+  TextModel model = run.baseline;
   model.trained_on = record_of(run, options);
   options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
   PrunedModel pruned;
   TrainingLog log = options.trains ? training_log_in(folder, job.report_to) : TrainingLog();
-  const Model unrounded = sparsify(run.parent.model, run.data, options, log, run.context);
-  const std::int64_t steps = options.trains ? show_training(run, log, folder, pruned) : 0;
+  const Model unrounded = sparsify(run.baseline.model, run.data, options, log, run.context);
+  const std::int64_t steps = options.trains ? add_learning_curve(run, log, folder, pruned) : 0;
   model.model = round_weights(unrounded, run.context);
   PrunedZerosResult zeros = zeros_of(model.model, run.context.session());
   std::vector<InputZeros> inputs;
@@ -129,11 +129,11 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
                                run.context.session());
   measure_pruned(run, model.model, seed, steps, pruned);
   write_model(model, folder);
-  if (model.model.quantization && (options.trains || parent_is_unrounded))
+  if (model.model.quantization && (options.trains || baseline_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes = size_and_time_of_pruned(run, model.model, folder);
-  zeros.packed_bytes = takes.when_packed.all;
-  zeros.left_out_bytes = takes.when_packed.left_out;
+  const SizeAndTime size_and_time = size_and_time_of_pruned(run, model.model, folder);
+  zeros.packed_bytes = size_and_time.when_packed.all;
+  zeros.left_out_bytes = size_and_time.when_packed.left_out;
   const std::int64_t examples = std::ssize(calibration_rows(run.data, options));
   const PruneRule& rule = options.pruning.rule;
   PruningResult& pruning = pruned.measured.pruning;
@@ -144,7 +144,7 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
   pruning.scope = to_string(rule.scope);
   pruning.schedule = options.cubic ? "cubic" : "one_shot";
   pruning.activations = options.activations;
-  pruned.measured.takes = size_and_time_result(takes);
+  pruned.measured.size_and_time = size_and_time_result(size_and_time);
   pruned.fields = to_json(PruneFields{.pruned = pruned.measured,
                                       .inputs = inputs,
                                       .calibration_examples = examples,
@@ -162,8 +162,8 @@ PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
     tables.push_back({"Pruned activations",
                       {PageTable{headed_table(inputs), "On the calibration examples."}},
                       /*folded=*/true});
-  finish_pruned(run, model.model, takes, removed, std::move(tables), folder, pruned);
-  std::ranges::move(next_commands(run, pruned.clearly_lost),
+  finish_pruned(run, model.model, size_and_time, removed, std::move(tables), folder, pruned);
+  std::ranges::move(next_commands(run, pruned.is_clearly_worse),
                     std::back_inserter(pruned.document.next));
   return pruned;
 }
@@ -176,28 +176,28 @@ JobResult prune_job(const PruneJob& job, Context& context) {
   options.fine_tune.training.save_steps = job.resume.save_steps;
   options.fine_tune.title = "train pruned";
   check(options);
-  check_asked(job, options.trains || options.activations.has_value() ||
-                       options.pruning.rule.method != PruneMethod::l1);
+  check_prune_job(job, options.trains || options.activations.has_value() ||
+                           options.pruning.rule.method != PruneMethod::l1);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
-  TextModel parent = open_model(job.model, context, job.seed);
-  check_not_packed(parent.model, job.model);
+  TextModel baseline = open_model(job.model, context, job.seed);
+  check_not_packed(baseline.model, job.model);
   // Unrounded weights rank without ties.
-  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
-  prunable_weights(parent.model.graph, options.pruning.target);
+  const bool baseline_is_unrounded = load_unrounded(baseline.model, baseline.folder);
+  const std::vector<Gate> gates = gates_of(job.gates, baseline.model, job.model);
+  prunable_weights(baseline.model.graph, options.pruning.target);
   if (options.activations) {
-    Graph graph = parent.model.graph;
+    Graph graph = baseline.model.graph;
     prune_inputs(graph, options.pruning.target);
   }
   const std::optional<EncodedSplits> loaded =
-      load_with_teacher(job, parent, output, options.fine_tune, result.document.notes, context);
+      load_with_teacher(job, baseline, output, options.fine_tune, result.document.notes, context);
   if (!loaded) return finished<JobResult>(output, job.output);
   const EncodedSplits& data = *loaded;
-  const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
+  const Measurement before = measure_before(baseline, data, options.fine_tune.eval_batch_size,
                                             context, result.document.notes, "pruning");
-  const PruneReport run{job, summary(options), parent, data, before, gates, output, context};
+  const PruneReport run{job, summary(options), baseline, data, before, gates, output, context};
   return report_pruned(run, std::move(result), [&](std::uint64_t seed, const fs::path& folder) {
-    return prune_once(run, parent_is_unrounded, options, seed, folder);
+    return prune_once(run, baseline_is_unrounded, options, seed, folder);
   });
 }
 

@@ -17,7 +17,7 @@ struct PruneJob {
   SparsifyOptions how = {};  ///< seeds, checkpoints and `save_steps` are set from the members below
   DistillJob distill = {};   ///< a teacher of the training
   GateOptions gates = {};    ///< the allowed drops
-  std::string split = {};    ///< the split to measure on, see `measured_texts`
+  std::string split = {};    ///< the split to measure on, see `evaluation_examples`
   JobData data = {};
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};

@@ -33,7 +33,7 @@ struct PruningResult {
 struct PrunedModelResult {
   PruningResult pruning;
   BeforeAndAfterResult both = {};
-  SizeAndTimeResult takes = {};
+  SizeAndTimeResult size_and_time = {};
   std::uint64_t seed = 0;
   std::int64_t seeds = 1;
   std::optional<GateResult> gate = {};
@@ -49,7 +49,7 @@ struct NamedZerosResult {
 struct PrunedZerosResult {
   std::vector<NamedZerosResult> weights = {};  ///< each weight with a mask
   Zeros pruned_weights = {};                   ///< the total of these
-  std::int64_t masked = 0;                     ///< zeros under a mask; others were zero before or rounded to zero
+  std::int64_t masked = 0;  ///< zeros under a mask; others were zero before or rounded to zero
   Zeros all_parameters = {};
   ZeroSkipping skipping = {};
   /// Size of all weights after `hone pack`, and the bytes of zeros that its file leaves out.

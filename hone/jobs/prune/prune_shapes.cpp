@@ -59,9 +59,9 @@ std::string passes_of(const Model& before, const Model& after) {
                                      passes.end(), "; "));
 }
 
-std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
+std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& baseline,
                                    const EncodedSplits& data) {
-  std::optional<TrainedOn> record = parent.trained_on;
+  std::optional<TrainedOn> record = baseline.trained_on;
   if (job.how.trains) {
     record = after_training(record, data.identity.hash, data.train_rows, data.validation_rows);
     remember_columns(*record, data.identity.columns);
@@ -70,13 +70,13 @@ std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
 }
 
 PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& run,
-                              bool parent_is_unrounded, const FineTuneOptions& training,
+                              bool baseline_is_unrounded, const FineTuneOptions& training,
                               std::uint64_t seed, const fs::path& folder) {
   PruneShapesJob job = shared;
   job.common.seed = seed;
   const PruneJob& common = job.common;
-  TextModel model = run.parent;
-  model.trained_on = record_of(common, run.parent, run.data);
+  TextModel model = run.baseline;
+  model.trained_on = record_of(common, run.baseline, run.data);
   std::vector<PrunedGroup> groups;
   if (job.layers)
     groups.push_back(
@@ -99,7 +99,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
     options.checkpoints = checkpoints_in(folder, common.resume, model, run.output);
     TrainingLog log = training_log_in(folder, common.report_to);
     fine_tune(model.model, run.data, options, log, run.context);
-    steps = show_training(run, log, folder, pruned);
+    steps = add_learning_curve(run, log, folder, pruned);
   }
   // Layers are removed with their formats.
   const Model unrounded = model.model;
@@ -107,21 +107,21 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
   if (rounds) model.model = round_weights(unrounded, run.context);
   measure_pruned(run, model.model, seed, steps, pruned);
   write_model(model, folder);
-  if (rounds && (common.how.trains || parent_is_unrounded))
+  if (rounds && (common.how.trains || baseline_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  const SizeAndTime takes = size_and_time_of_pruned(run, model.model, folder);
+  const SizeAndTime size_and_time = size_and_time_of_pruned(run, model.model, folder);
   PruningResult& pruning = pruned.measured.pruning;
-  pruning.pruning = passes_of(run.parent.model, model.model);
+  pruning.pruning = passes_of(run.baseline.model, model.model);
   pruning.structure = fmt::format("{}", fmt::join(structures_of(job), ","));
   pruning.sparsity = job.structure.sparsity;
   if (!job.structure.kinds.empty()) {
     pruning.method = job.structure.method;
     pruning.scope = job.structure.scope == UnitScope::local ? "local" : "global";
   }
-  pruned.measured.takes = size_and_time_result(takes);
+  pruned.measured.size_and_time = size_and_time_result(size_and_time);
   pruned.fields = to_json(PruneShapesFields{.pruned = pruned.measured, .units = groups});
   finish_pruned(
-      run, model.model, takes, {counts_text(groups)},
+      run, model.model, size_and_time, {counts_text(groups)},
       {{"Kept heads, neurons and layers", {PageTable{headed_table(groups)}}, /*folded=*/true}},
       folder, pruned);
   if (!rounds)
@@ -129,7 +129,7 @@ PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& r
         {"Quantize it",
          fmt::format("hone quantize {} --native 'int(bits=8,per=row)' --data {} -o {}",
                      shell_word(common.output.folder), shell_word(common.data.options.source),
-                     shell_word(free_name(common.output.folder, "-int8")))});
+                     shell_word(unused_name(common.output.folder, "-int8")))});
   return pruned;
 }
 
@@ -164,26 +164,26 @@ JobResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   JobResult result;
   usage_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
               "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
-  check_asked(common, common.how.trains ||
-                          (!job.structure.kinds.empty() && job.structure.method == "first_order"));
+  check_prune_job(common, common.how.trains || (!job.structure.kinds.empty() &&
+                                                job.structure.method == "first_order"));
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));
-  TextModel parent = open_model(common.model, context, common.seed);
-  check_not_packed(parent.model, common.model);
-  if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
-  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  const std::vector<Gate> gates = gates_of(common.gates, parent.model, common.model);
-  groups_of(parent.model.graph,
+  TextModel baseline = open_model(common.model, context, common.seed);
+  check_not_packed(baseline.model, common.model);
+  if (!job.structure.kinds.empty()) check_unquantized(baseline.model, common.model);
+  const bool baseline_is_unrounded = load_unrounded(baseline.model, baseline.folder);
+  const std::vector<Gate> gates = gates_of(common.gates, baseline.model, common.model);
+  groups_of(baseline.model.graph,
             job.structure.kinds);  // throws before any data is read
   FineTuneOptions training = common.how.fine_tune;
   const std::optional<EncodedSplits> loaded =
-      load_with_teacher(common, parent, output, training, result.document.notes, context);
+      load_with_teacher(common, baseline, output, training, result.document.notes, context);
   if (!loaded) return finished<JobResult>(output, common.output);
   const EncodedSplits& data = *loaded;
-  const Measurement before = measure_before(parent, data, training.eval_batch_size, context,
+  const Measurement before = measure_before(baseline, data, training.eval_batch_size, context,
                                             result.document.notes, "pruning");
-  const PruneReport run{common, label_of(job), parent, data, before, gates, output, context};
+  const PruneReport run{common, label_of(job), baseline, data, before, gates, output, context};
   return report_pruned(run, std::move(result), [&](std::uint64_t seed, const fs::path& folder) {
-    return prune_shapes_once(job, run, parent_is_unrounded, training, seed, folder);
+    return prune_shapes_once(job, run, baseline_is_unrounded, training, seed, folder);
   });
 }
 

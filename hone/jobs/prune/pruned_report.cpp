@@ -19,12 +19,12 @@
 namespace hone {
 namespace {
 
-std::string part_of(const PruneReport& run) { return name_and_size(run.data.measured); }
+std::string split_text(const PruneReport& run) { return name_and_size(run.data.measured); }
 
 std::string caption_of(const PruneReport& run, const std::string& caveat) {
-  const auto& quantization = run.parent.model.quantization;
-  const std::string random = headless_remark(run.parent.model, run.job.how.trains);
-  return figures_caption(
+  const auto& quantization = run.baseline.model.quantization;
+  const std::string random = headless_remark(run.baseline.model, run.job.how.trains);
+  return metrics_caption(
       run.before, run.data,
       {!quantization
            ? ""
@@ -35,7 +35,7 @@ std::string caption_of(const PruneReport& run, const std::string& caveat) {
 
 void add_notes(const PruneReport& run, const std::vector<std::string>& lines, JobResult& result) {
   result.document.notes.insert(result.document.notes.end(), lines.begin(), lines.end());
-  tell_warnings(run.context, lines);
+  print_warnings(run.context, lines);
 }
 
 JobResult report_one(const PruneReport& run, JobResult result, PrunedModel pruned) {
@@ -45,7 +45,7 @@ JobResult report_one(const PruneReport& run, JobResult result, PrunedModel prune
   result.document = std::move(pruned.document);
   result.fields = std::move(pruned.fields);
   result.gate = outcome_of(pruned.gates);
-  add_notes(run, pruned.doubts, result);
+  add_notes(run, pruned.metric_warnings, result);
   add_notes(run, pruned.notes, result);
   write_report(result, run.job.invocation, run.output.path(), run.context);
   run.output.commit();
@@ -60,7 +60,7 @@ std::vector<Json> results_of_seeds(
   for (const SeedFolder& seed : seed_folders(run.output.path(), run.job.seed, run.job.seeds)) {
     if (!seed.done) {
       const PrunedModel pruned = prune_once(seed.seed, seed.path);
-      tell_warnings(run.context, pruned.notes);
+      print_warnings(run.context, pruned.notes);
       write_results("prune", pruned.fields, seed.path);
     }
     results.push_back(read_json(seed.path / "results.json"));
@@ -71,9 +71,8 @@ std::vector<Json> results_of_seeds(
 JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector<Json>& results) {
   const PruneJob& job = run.job;
   const SeedChanges changes = seed_changes(results);
-  const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
-                                  after = {figures[1]};
-  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.figure()));
+  const std::vector<MetricsKey> figures = before_and_after_names(run.data), after = {figures[1]};
+  const Verdict change = verdict_of_seeds(changes, margin_for(run.gates, changes.metric()));
   const JudgedGates gates = judge_seeds(run.gates, results);
   const std::string caveat = training_caveat(results, "pruning");
   PruneSeedsFields fields{.pruning = from_json<PruningResult>(results.front()),
@@ -85,24 +84,24 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
   made.gate = outcome_of(gates);
   Document& document = made.document;
   describe_seeds(document, fmt::format("{}, {} seeds", capitalized(run.label), job.seeds), results,
-                 changes, change, gates, part_of(run));
+                 changes, change, gates, split_text(run));
   document.output = job.output.folder;
-  std::vector<std::string> doubts = seed_concerns(results, after);
+  std::vector<std::string> metric_warnings = seed_concerns(results, after);
   const Figure dots = seed_figure(
-      results, figures, fmt::format("{}, {}; {} seeds", run.label, part_of(run), job.seeds));
+      results, figures, fmt::format("{}, {}; {} seeds", run.label, split_text(run), job.seeds));
   document.sections = {
       {"",
        {PageTable{seed_table(results, figures), caption_of(run, caveat)},
-        Paragraph{fmt::format("After pruning, on {}: {}.", part_of(run),
+        Paragraph{fmt::format("After pruning, on {}: {}.", split_text(run),
                               seed_sentence(metric_spread(results, "after")))},
         Paragraph{"The model card of each seed lists what was removed, its size and its latency."},
         figure_block(dots, run.output.path() / "seeds",
-                     metric_title(changes.figure()) + " of each seed, and of the baseline",
-                     doubts)}}};
-  for (Block& block : gate_blocks(gates, part_of(run)))
+                     metric_title(changes.metric()) + " of each seed, and of the baseline",
+                     metric_warnings)}}};
+  for (Block& block : gate_blocks(gates, split_text(run)))
     document.sections[0].blocks.push_back(std::move(block));
   document.sections.push_back(details_section_of_seeds(results, after));
-  add_notes(run, doubts, made);
+  add_notes(run, metric_warnings, made);
   write_report(made, job.invocation, run.output.path(), run.context);
   run.output.commit();
   return made;
@@ -110,35 +109,35 @@ JobResult report_seeds(const PruneReport& run, JobResult made, const std::vector
 
 }  // namespace
 
-void check_asked(const PruneJob& job, bool draws) {
-  usage_check(job.distill.parent.empty() || job.how.trains,
-              "`distill` needs training, which `epochs` or `max_steps` ask for");
+void check_prune_job(const PruneJob& job, bool draws) {
+  usage_check(job.distill.teacher.empty() || job.how.trains,
+              "`distill` needs training; give `epochs` or `max_steps`");
   usage_check(job.seeds == 1 || draws,
               "`seeds` repeats a job with randomness: training, random pruning or calibration on "
               "examples; this one has none, so all seeds would give the same model");
 }
 
-std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
+std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& baseline,
                                                OutputFolder& output, FineTuneOptions& fine_tune,
                                                std::vector<std::string>& notes, Context& context) {
-  parent.trained_on = record_with_parent(parent.trained_on, job.distill);
-  std::optional<Parent> teacher;
+  baseline.trained_on = record_with_teacher(baseline.trained_on, job.distill);
+  std::optional<Teacher> teacher;
   EncodedSplits data = load_encoded(
-      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context, notes,
-      [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
-        teacher = open_parent(job.distill, parent.model, texts, job.data.cut, context, warnings);
+      baseline, job.model, job.data, job.split, job.seed, MetricsOf::one_model, context, notes,
+      [&](const DataSet& texts, const EvaluationExamples&, std::vector<std::string>& warnings) {
+        teacher = open_teacher(job.distill, baseline.model, texts, job.data.cut, context, warnings);
       });
-  if (!begin_run(job.invocation, parent.model.parameters, data, output,
+  if (!begin_run(job.invocation, baseline.model.parameters, data, output,
                  teacher ? &*teacher : nullptr))
     return std::nullopt;
   if (teacher)
-    learn_from(*std::exchange(teacher, std::nullopt), data.train, job.distill, job.seed, job.seeds,
-               fine_tune, context);
+    add_teacher_logits(*std::exchange(teacher, std::nullopt), data.train, job.distill, job.seed,
+                       job.seeds, fine_tune, context);
   return data;
 }
 
-std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
-                           PrunedModel& pruned) {
+std::int64_t add_learning_curve(const PruneReport& run, const TrainingLog& log,
+                                const fs::path& folder, PrunedModel& pruned) {
   Section curve = learning_curve_section(log, run.label + "; one seed", folder / "learning_curve",
                                          pruned.notes);
   if (!curve.blocks.empty()) pruned.document.sections.push_back(std::move(curve));
@@ -148,11 +147,11 @@ std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const
 void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t seed,
                     std::int64_t steps, PrunedModel& pruned) {
   const PruneJob& job = run.job;
-  const Model& parent = run.parent.model;
+  const Model& baseline = run.baseline.model;
   const BeforeAndAfter both = measure_after(
       after, run.before, run.data, job.how.fine_tune.eval_batch_size, run.gates, run.context);
   pruned.gates = both.gates;
-  pruned.clearly_lost = both.clearly_lost();
+  pruned.is_clearly_worse = both.is_clearly_worse();
   const auto& labels = after.facts.labels;
   const double weight_bits = average_weight_bits(after);
   const std::string_view arithmetic =
@@ -171,23 +170,24 @@ void measure_pruned(const PruneReport& run, const Model& after, std::uint64_t se
   const std::string caveat = training_caveat(steps, steps, "pruning");
   if (!caveat.empty()) measured.caveat = caveat;
   for (std::string& concern : concerns(both, labels, "pruning"))
-    pruned.doubts.push_back(std::move(concern));
+    pruned.metric_warnings.push_back(std::move(concern));
   Document& document = pruned.document;
   describe_change(document, capitalized(run.label), both, run.data.measured);
-  if (const std::string random = headless_remark(parent, job.how.trains);
+  if (const std::string random = headless_remark(baseline, job.how.trains);
       !job.how.trains && !random.empty())
     document.headline = fmt::format("{}: {}", capitalized(run.label), random);
-  Section first{"",
-                {PageTable{comparison_table(
-                               {{"baseline", average_weight_bits(parent), run.before, std::nullopt,
-                                 arithmetic_of_run(forward_graph(parent), run.context.session())},
-                                {run.label, weight_bits, both.after, both.comparison, arithmetic,
-                                 both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
-                           caption_of(run, caveat)}}};
-  for (Block& block : gate_blocks(both.gates, part_of(run)))
+  Section first{
+      "",
+      {PageTable{
+          comparison_table({{"baseline", average_weight_bits(baseline), run.before, std::nullopt,
+                             arithmetic_of_run(forward_graph(baseline), run.context.session())},
+                            {run.label, weight_bits, both.after, both.comparison, arithmetic,
+                             both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
+          caption_of(run, caveat)}}};
+  for (Block& block : gate_blocks(both.gates, split_text(run)))
     first.blocks.push_back(std::move(block));
-  if (headless_remark(parent, job.how.trains).empty()) {
-    first.blocks.push_back(Paragraph{use_sentence(both.gates, job.output.folder)});
+  if (headless_remark(baseline, job.how.trains).empty()) {
+    first.blocks.push_back(Paragraph{usage_advice(both.gates, job.output.folder)});
     if (!both.gates.any())
       document.next.push_back(
           command_to_test_limit(job.model, job.output.folder, job.data.options.source));
@@ -205,7 +205,7 @@ CardFacts card_facts(const PrunedModel& pruned) {
   facts.relation = "finetune";
   facts.tags = {"pruned"};
   facts.caveat = measured.caveat.value_or("");
-  facts.is_of_data = true;
+  facts.trained_on_data = true;
   facts.seed = measured.seed;
   facts.steps = measured.steps.value_or(0);
   facts.format = measured.pruning.format;
@@ -216,32 +216,32 @@ CardFacts card_facts(const PrunedModel& pruned) {
 SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
                                     const fs::path& folder) {
   SizeAndTime found =
-      arithmetic_of(run.parent.model.graph) == kSimulated
-          ? size_without_time(run.parent, after, folder, run.context)
-          : size_and_time(run.parent, run.data.test, after, run.data.test, folder, run.context);
+      arithmetic_of(run.baseline.model.graph) == kSimulated
+          ? size_without_time(run.baseline, after, folder, run.context)
+          : size_and_time(run.baseline, run.data.test, after, run.data.test, folder, run.context);
   found.models = fmt::format("{} {}", shell_word(run.job.model),
                              shell_word(run.job.output.name_of(folder, run.output.path())));
   return found;
 }
 
-void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
+void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& size_and_time,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned) {
   std::vector<std::string> lines = removed;
-  for (std::string& line : lines_of(takes)) lines.push_back(std::move(line));
+  for (std::string& line : lines_of(size_and_time)) lines.push_back(std::move(line));
   write_model_card({run.job.output.name_of(folder, run.output.path()), run.job.invocation.command,
                     card_facts(pruned), lines},
                    after, folder);
   Document& document = pruned.document;
-  lead_with(document, size_and_latency_figures(takes));
+  prepend_key_figures(document, size_and_latency_facts(size_and_time));
   std::vector<Section>& sections = document.sections;
   for (const std::string& line : removed) sections.front().blocks.push_back(Paragraph{line});
-  if (takes.times.empty())
+  if (size_and_time.times.empty())
     sections.front().blocks.push_back(
         Paragraph{"Latencies were not measured, because the formats are simulated: `hone quantize "
                   "--native` makes a model that computes in them."});
   sections.front().blocks.push_back(Paragraph{loading_text(after)});
-  tables.push_back(size_and_latency_section(takes));
+  tables.push_back(size_and_latency_section(size_and_time));
   sections.insert(sections.begin() + 1, std::make_move_iterator(tables.begin()),
                   std::make_move_iterator(tables.end()));
 }
@@ -250,7 +250,7 @@ JobResult report_pruned(
     const PruneReport& run, JobResult result,
     const std::function<PrunedModel(std::uint64_t, const fs::path&)>& prune_once) {
   result.document.title = fmt::format("{}: {}", run.job.model, run.label);
-  const auto& quantization = run.parent.model.quantization;
+  const auto& quantization = run.baseline.model.quantization;
   result.basis =
       basis_of(run.job.data.options.source, run.data,
                quantization ? "simulated " + summary(quantization->plan) : std::string(kFloat));

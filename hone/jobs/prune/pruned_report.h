@@ -20,9 +20,9 @@ struct PrunedModel {
   Json fields = {};        ///< `measured` and what was removed
   Document document = {};  ///< its first section is the result, after `measure_pruned`
   JudgedGates gates = {};
-  bool clearly_lost = false;             ///< see `BeforeAndAfter`
-  std::vector<std::string> limits = {};  ///< limitations, for its model card
-  std::vector<std::string> doubts = {};  ///< about the numbers
+  bool is_clearly_worse = false;                  ///< see `BeforeAndAfter`
+  std::vector<std::string> limits = {};           ///< limitations, for its model card
+  std::vector<std::string> metric_warnings = {};  ///< about the numbers
   std::vector<std::string> notes = {};
 };
 
@@ -30,7 +30,7 @@ struct PrunedModel {
 struct PruneReport {
   const PruneJob& job;
   std::string label;  ///< "pruned 50.0%, l1, local"
-  const TextModel& parent;
+  const TextModel& baseline;
   const EncodedSplits& data;
   const Measurement& before;
   std::vector<Gate> gates;
@@ -39,17 +39,17 @@ struct PruneReport {
 };
 
 /// Throws `UsageError` for several seeds of a job without randomness, and for a teacher without training.
-void check_asked(const PruneJob& job, bool draws);
+void check_prune_job(const PruneJob& job, bool draws);
 
 /// Loads the job's data as `load_encoded` does, and stores the teacher's logits in `fine_tune`. Returns none if the
-/// job is finished (`begin_run`). Throws as `open_parent` does.
-std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& parent,
+/// job is finished (`begin_run`). Throws as `open_teacher` does.
+std::optional<EncodedSplits> load_with_teacher(const PruneJob& job, TextModel& baseline,
                                                OutputFolder& output, FineTuneOptions& fine_tune,
                                                std::vector<std::string>& notes, Context& context);
 
 /// Draws the learning curve of a training into `folder` and the document. Returns the number of steps.
-std::int64_t show_training(const PruneReport& run, const TrainingLog& log, const fs::path& folder,
-                           PrunedModel& pruned);
+std::int64_t add_learning_curve(const PruneReport& run, const TrainingLog& log,
+                                const fs::path& folder, PrunedModel& pruned);
 
 /// Measures the final model against its baseline, and begins result and document. `steps` is the number of training
 /// steps, 0 without training.
@@ -63,7 +63,7 @@ SizeAndTime size_and_time_of_pruned(const PruneReport& run, const Model& after,
 
 /// Writes the model card of the model in `folder` from the complete `fields`, and completes the document. `removed` are
 /// sentences on the removed weights or units; `tables` are sections that list them.
-void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& takes,
+void finish_pruned(const PruneReport& run, const Model& after, const SizeAndTime& size_and_time,
                    const std::vector<std::string>& removed, std::vector<Section> tables,
                    const fs::path& folder, PrunedModel& pruned);
 

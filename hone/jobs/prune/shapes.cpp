@@ -13,7 +13,7 @@ namespace hone {
 const Fields& fields_of(const PrunedGroup*) {
   using P = PrunedGroup;
   static const Fields fields = describe<P>(
-      "pruned_group", "Heads or neurons of one place, or the layers.",
+      "pruned_group", "Heads or neurons of one layer, or all layers.",
       field<&P::kind>("kind", "heads, neurons or layers.", "Kind"),
       field<&P::name>("name",
                       "The linear layer that reads them; of layers, the start of their names.",

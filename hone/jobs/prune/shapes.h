@@ -22,7 +22,7 @@ struct PrunedGroup {
 const Fields& fields_of(const PrunedGroup*);
 
 /// The default method for scoring units.
-inline constexpr std::string_view kUsualUnitMethod = "first_order";
+inline constexpr std::string_view kDefaultUnitMethod = "first_order";
 
 /// The structure name of layers, next to those of `UnitKind`.
 inline constexpr std::string_view kLayers = "layers";

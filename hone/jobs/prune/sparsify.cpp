@@ -53,7 +53,7 @@ void prune_as_it_trains(const SparsifyOptions& options, const Model& model,
   PruneOptions pruning = options.pruning;
   if (pruning.rule.method == PruneMethod::movement)
     score_movement(options, model, pruning, training);
-  training.choose_from_step = schedule.end + 1;
+  training.select_from_step = schedule.end + 1;
   training.before_step = [schedule, graph = model.graph, pruning = std::move(pruning),
                           scored = training.training.optimizer.scored](
                              std::int64_t step, ParameterStore& parameters) mutable {
@@ -77,7 +77,7 @@ void update_and_mask(const PruneRule& rule, InputHessian hessian, Model& model, 
         is_masked(weight) ? dense_on(model.parameters.at(mask_of(weight).name()), cpu()) : Tensor();
     const CompensatedWeight updated = sparsegpt(rule, {name, values, before}, factor, pool);
     model.parameters.set(name, updated.values.on(model.parameters.at(name).device()));
-    put_mask(model.graph, model.parameters, weight, updated.kept);
+    insert_mask(model.graph, model.parameters, weight, updated.kept);
   }
 }
 
@@ -99,7 +99,7 @@ void record_pruning(const SparsifyOptions& options, Model& model, const Session&
 }
 
 // Adds the masks. With a rising sparsity they remove nothing yet.
-void put_masks(const SparsifyOptions& options, Model& model, const Session& session) {
+void add_masks(const SparsifyOptions& options, Model& model, const Session& session) {
   PruneOptions first = options.pruning;
   if (options.cubic) {
     first.rule.reached = 0;
@@ -136,7 +136,7 @@ std::map<std::string, Tensor> statistics_of(const SparsifyOptions& options,
   return {};
 }
 
-void put_thresholds(const SparsifyOptions& options, const EncodedSplits& data, Model& model,
+void add_thresholds(const SparsifyOptions& options, const EncodedSplits& data, Model& model,
                     const Session& session) {
   change_model(
       model, "prune_inputs",
@@ -162,7 +162,7 @@ void check_formats(Model model, const SparsifyOptions& options, Context& context
 void check(const SparsifyOptions& options) {
   check(options.pruning.rule);
   usage_check(!options.activations || (*options.activations >= 0 && *options.activations < 1),
-              "`activation_sparsity`: expected a share from 0 on and below 1, got {}",
+              "`activation_sparsity`: expected a share of at least 0 and below 1, got {}",
               options.activations.value_or(0));
   const PruneMethod method = options.pruning.rule.method;
   usage_check(method != PruneMethod::movement || (options.cubic && options.trains),
@@ -170,13 +170,13 @@ void check(const SparsifyOptions& options) {
               "and `epochs` or `max_steps`");
   usage_check(method != PruneMethod::sparsegpt || !options.cubic,
               "`method` sparsegpt removes weights at once and updates the others: leave out "
-              "`schedule`; training after it goes on from there");
-  usage_check(!options.cubic || options.trains,
-              "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
-              "`max_steps` too");
+              "`schedule`; training then starts from the result");
+  usage_check(
+      !options.cubic || options.trains,
+      "`schedule` cubic raises the sparsity during training: give `epochs` or `max_steps` too");
 }
 
-Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOptions& given,
+Model sparsify(const Model& baseline, const EncodedSplits& data, const SparsifyOptions& given,
                TrainingLog& log, Context& context) {
   check(given);
   SparsifyOptions options = given;
@@ -186,14 +186,14 @@ Model sparsify(const Model& parent, const EncodedSplits& data, const SparsifyOpt
     const std::int64_t steps = total_steps(training.training, data.train.size());
     schedule = cubic_schedule(options.rise, steps, warmup_steps(training.training, steps));
   }
-  Model model = parent;
+  Model model = baseline;
   options.pruning.statistics = statistics_of(options, data, model, context.session());
   if (options.pruning.rule.method == PruneMethod::sparsegpt) {
     prune_by_sparsegpt(options, data, model, context.session());
   } else {
-    put_masks(options, model, context.session());
+    add_masks(options, model, context.session());
   }
-  if (options.activations) put_thresholds(options, data, model, context.session());
+  if (options.activations) add_thresholds(options, data, model, context.session());
   if (!options.trains) return model;
   check_formats(model, options, context);
   if (schedule) prune_as_it_trains(options, model, *schedule, training);

@@ -29,9 +29,9 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
-  take_unrounded(source.model, source.folder);
+  load_unrounded(source.model, source.folder);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::candidates, context, document.notes);
+                                          MetricsOf::candidates, context, document.notes);
   if (!begin_run(job.invocation, source.model.parameters, data, output))
     return finished<JobResult>(output, job.output);
   SparsityStudyOptions options = job.study;
@@ -50,8 +50,8 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
       basis_of(job.data.options.source, data,
                source.model.quantization ? "simulated " + summary(source.model.quantization->plan)
                                          : std::string(kFloat));
-  std::vector<std::string> undrawn;
-  fill_document(study, output.path() / "sparsity", document, undrawn);
+  std::vector<std::string> figure_notes;
+  fill_document(study, output.path() / "sparsity", document, figure_notes);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   if (!chosen.empty()) document.sections.push_back(details_section(chosen, labels));
   const std::vector<ComparedModel> models = compared_models(study);
@@ -66,7 +66,7 @@ JobResult study_sparsities(const SparsitiesJob& job, Context& context) {
     fields.max_sparsity.emplace_back(
         to_string(curve.method),
         curve.kept ? std::optional(curve.results[*curve.kept].sparsity) : std::nullopt);
-  finish_study(study.choice, sparsity_table(study), models, to_json(fields), labels, undrawn,
+  finish_study(study.choice, sparsity_table(study), models, to_json(fields), labels, figure_notes,
                result, job.invocation, output, context);
   return result;
 }

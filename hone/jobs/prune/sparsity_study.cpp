@@ -32,31 +32,31 @@ std::vector<double> lowest_first(std::vector<double> sparsities) {
   return sparsities;
 }
 
-SparsityCurve study_method(PruneMethod method, const Model& parent,
+SparsityCurve study_method(PruneMethod method, const Model& baseline,
                            const EncodedSplits& learned_from, const SparsityStudyOptions& options,
-                           const Choice& choice, const EncodedSet& examples, Descent& descent,
-                           Context& context) {
+                           const Choice& choice, const EncodedSet& examples,
+                           SequentialSelection& selection, Context& context) {
   SparsityCurve curve{method, {}};
   for (const double sparsity : lowest_first(options.sparsities)) {
     SparsifyOptions how = options.how;
     how.pruning.rule.sparsity = sparsity;
     how.pruning.rule.method = method;
     how.cubic = method == PruneMethod::movement;
-    if (options.both) how.activations = sparsity;
+    if (options.prune_activations) how.activations = sparsity;
     const std::string name = fmt::format("{}-{}", to_string(method), sparsity);
     how.fine_tune.title = "train " + name;
     if (options.checkpoints_of) how.fine_tune.checkpoints = options.checkpoints_of(name);
     TrainingLog log;
     // Measures the model as it would be saved.
-    const Model model = round_weights(sparsify(parent, learned_from, how, log, context), context);
-    curve.results.push_back({sparsity, compared(model, summary(how), choice.parent, examples,
+    const Model model = round_weights(sparsify(baseline, learned_from, how, log, context), context);
+    curve.results.push_back({sparsity, compared(model, summary(how), choice.baseline, examples,
                                                 how.fine_tune.eval_batch_size, context)});
-    descent.consider(curve.results.size() - 1, model, curve.results.back().model);
+    selection.consider(curve.results.size() - 1, model, curve.results.back().model);
   }
   std::vector<ComparedModel*> candidates;
   for (SparsityResult& result : curve.results) candidates.push_back(&result.model);
   judge_in_sequence(candidates);
-  curve.kept = descent.kept;
+  curve.kept = selection.kept;
   return curve;
 }
 
@@ -78,12 +78,12 @@ Figure sparsity_figure(const SparsityStudy& study) {
       fmt::format("Pruned weights{}; {}; one seed",
                   study.trained ? ", trained afterwards" : ", not trained afterwards",
                   study.choice.made_on()),
-      study.choice, study.choice.parent_label, {.label = "Sparsity (%)"}, curves);
+      study.choice, study.choice.baseline_label, {.label = "Sparsity (%)"}, curves);
 }
 
 }  // namespace
 
-SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
+SparsityStudy study_sparsities(const Model& baseline, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context) {
   check(options.sparsities);
   usage_check(!options.methods.empty(), "`methods`: expected one at least");
@@ -92,28 +92,28 @@ SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
               "`methods` movement scores weights by how training moves them: give `epochs` or "
               "`max_steps`");
   const std::int64_t batch_size = options.how.fine_tune.eval_batch_size;
-  SparsityStudy study{.choice = begin_choice(parent, data, batch_size, context),
+  SparsityStudy study{.choice = begin_choice(baseline, data, batch_size, context),
                       .curves = {},
                       .trained = options.how.trains};
   // Candidates are measured after training, so evaluations during training are useful only if they choose checkpoints.
   EncodedSplits learned_from = data;
-  if (!options.how.fine_tune.chooses()) learned_from.validation = {};
-  std::vector<Descent> descents(options.methods.size());
+  if (!options.how.fine_tune.selects_checkpoint()) learned_from.validation = {};
+  std::vector<SequentialSelection> descents(options.methods.size());
   for (std::size_t i = 0; i < descents.size(); ++i)
-    study.curves.push_back(study_method(options.methods[i], parent, learned_from, options,
-                                        study.choice, choice_part(data).examples, descents[i],
+    study.curves.push_back(study_method(options.methods[i], baseline, learned_from, options,
+                                        study.choice, choice_split(data).examples, descents[i],
                                         context));
   std::vector<ChosenModel> chosen;
   for (std::size_t i = 0; i < descents.size(); ++i)
     if (descents[i].kept)
       chosen.push_back(
           {study.curves[i].results[*descents[i].kept].model.label, &*descents[i].model});
-  report_chosen(study.choice, chosen, parent, data, batch_size, context);
+  report_chosen(study.choice, chosen, baseline, data, batch_size, context);
   return study;
 }
 
 std::vector<ComparedModel> compared_models(const SparsityStudy& study) {
-  std::vector<ComparedModel> rows = {parent_row(study.choice, study.choice.parent)};
+  std::vector<ComparedModel> rows = {baseline_row(study.choice, study.choice.baseline)};
   for (const SparsityCurve& curve : study.curves)
     for (const SparsityResult& result : curve.results) rows.push_back(result.model);
   return rows;
@@ -139,8 +139,8 @@ std::string sparsity_verdict(const SparsityStudy& study) {
   }
   std::string text =
       fmt::format("{} is {}shown to stay within {:g} points {}",
-                  capitalized(std::string(study.choice.parent.evaluation.figure.text)),
-                  held.empty() ? "not " : "", 100 * kUsualMargin,
+                  capitalized(std::string(study.choice.baseline.evaluation.metric.text)),
+                  held.empty() ? "not " : "", 100 * kDefaultMargin,
                   held.empty() ? "at any sparsity" : fmt::format("{}", fmt::join(held, ", ")));
   if (!others.empty())
     text += fmt::format("{} by {}", held.empty() ? "" : "; not shown at any sparsity",
@@ -171,11 +171,11 @@ void fill_document(const SparsityStudy& study, const fs::path& stem, Document& d
   const std::vector<const ComparedModel*> chosen = chosen_models(study);
   document.headline = sparsity_verdict(study);
   document.tone = chosen.empty() ? Tone::unclear : Tone::good;
-  document.key_figures = chosen_figures(study.choice, chosen);
+  document.key_figures = chosen_facts(study.choice, chosen);
   document.evidence = fmt::format("{}", fmt::join(sparsity_findings(study), " "));
   Section section{
       "",
-      {candidate_page_table(sparsity_table(study), study.choice, study.choice.parent_label,
+      {candidate_page_table(sparsity_table(study), study.choice, study.choice.baseline_label,
                             "for each method from the lowest sparsity up"),
        figure_block(sparsity_figure(study), stem,
                     candidate_figure_title(study.choice) +

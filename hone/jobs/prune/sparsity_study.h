@@ -14,8 +14,8 @@ namespace hone {
 struct SparsityStudyOptions {
   std::vector<double> sparsities = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
   std::vector<PruneMethod> methods = {PruneMethod::l1, PruneMethod::random};
-  SparsifyOptions how = {};  ///< sparsity and method are ignored
-  bool both = false;         ///< prune activations by the same share as weights
+  SparsifyOptions how = {};        ///< sparsity and method are ignored
+  bool prune_activations = false;  ///< prune activations by the same share as weights
   /// Returns where the training with this name ("l1-0.5") stores checkpoints; empty: none are stored.
   std::function<CheckpointOptions(const std::string&)> checkpoints_of = {};
 };
@@ -43,7 +43,7 @@ struct SparsityStudy {
 /// deciding split. Tests them from the lowest sparsity to the first that is not within the limit. Measures the chosen
 /// ones once on `data.test`. Throws `UserError` as `sparsify` does, for sparsities outside (0, 1), and if there is no
 /// split to choose on.
-SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
+SparsityStudy study_sparsities(const Model& baseline, const EncodedSplits& data,
                                const SparsityStudyOptions& options, Context& context);
 
 /// Returns the baseline, then all candidates.

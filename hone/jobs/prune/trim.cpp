@@ -67,8 +67,8 @@ TrimmedVocabularyResult vocabulary_result(const Trimmed& trimmed) {
                                  .tokens = std::ssize(trimmed.cut.kept),
                                  .lasting = trimmed.cut.lasting,
                                  .used = trimmed.cut.used,
-                                 .respelled_examples = std::ssize(trimmed.respelled),
-                                 .respelled_share = trimmed.share()};
+                                 .retokenized_examples = std::ssize(trimmed.respelled),
+                                 .retokenized_share = trimmed.share()};
   for (std::size_t i = 0; i < std::min(kMostExcerpts, trimmed.respelled.size()); ++i) {
     const RespelledText& one = trimmed.respelled[i];
     result.examples.push_back({.example = one.row, .before = one.before, .after = one.after});
@@ -76,7 +76,7 @@ TrimmedVocabularyResult vocabulary_result(const Trimmed& trimmed) {
   return result;
 }
 
-void check_goes(const VocabularyCut& cut, const std::string& name) {
+void check_removes_tokens(const VocabularyCut& cut, const std::string& name) {
   user_check(std::ssize(cut.kept) < cut.before,
              "{}: all {} tokens are kept, because the training split uses them, and nothing was "
              "written; give `keep_tokens` to keep fewer",
@@ -84,18 +84,18 @@ void check_goes(const VocabularyCut& cut, const std::string& name) {
 }
 
 // Compares the trimmed model with its baseline, followed by its gates and `lines`.
-Section result_section(const TextModel& parent, const Measurement& before, const TextModel& model,
+Section result_section(const TextModel& baseline, const Measurement& before, const TextModel& model,
                        const BeforeAndAfter& both, const EncodedSplits& data,
                        const std::vector<std::string>& lines, std::string_view arithmetic) {
   const double bits = average_weight_bits(model.model);
-  const std::string random = headless_remark(parent.model, false);
+  const std::string random = headless_remark(baseline.model, false);
   Section section{
       "",
       {PageTable{
           comparison_table({{"baseline", bits, before, std::nullopt, arithmetic},
                             {"trimmed", bits, both.after, both.comparison, arithmetic,
                              both.gates.any() ? std::optional(both.verdict) : std::nullopt}}),
-          figures_caption(before, data,
+          metrics_caption(before, data,
                           {random.empty() ? "" : fmt::format("Note that {}.", random)})}}};
   for (Block& block : gate_blocks(both.gates, name_and_size(data.measured)))
     section.blocks.push_back(std::move(block));
@@ -104,28 +104,29 @@ Section result_section(const TextModel& parent, const Measurement& before, const
 }
 
 // Title, headline, key figures and next command.
-void describe_trimmed(Document& document, const TrimJob& job, const Model& parent,
+void describe_trimmed(Document& document, const TrimJob& job, const Model& baseline,
                       const Trimmed& trimmed, const BeforeAndAfter& both,
-                      const MeasuredPart& measured, const SizeAndTime& found) {
+                      const MeasuredSplit& measured, const SizeAndTime& found) {
   const std::string label = fmt::format(
       "{} of {} tokens kept", grouped(std::ssize(trimmed.cut.kept)), grouped(trimmed.cut.before));
   document.title = fmt::format("{} trimmed: {}", job.model, label);
   describe_change(document, label, both, measured);
-  if (const std::string random = headless_remark(parent, false); !random.empty())
+  if (const std::string random = headless_remark(baseline, false); !random.empty())
     document.headline = fmt::format("{}: {}", label, random);
-  lead_with(document, size_and_latency_figures(found));
+  prepend_key_figures(document, size_and_latency_facts(found));
   document.output = job.output.folder;
   const std::string folder = shell_word(job.output.folder);
-  document.next = {{"Store the weights in 8 bits",
-                    fmt::format("hone pack {}{} -o {}", folder,
-                                parent.quantization ? "" : " --weight_format 'int(bits=8,per=row)'",
-                                shell_word(job.output.folder + "-packed"))}};
+  document.next = {
+      {"Store the weights in 8 bits",
+       fmt::format("hone pack {}{} -o {}", folder,
+                   baseline.quantization ? "" : " --weight_format 'int(bits=8,per=row)'",
+                   shell_word(job.output.folder + "-packed"))}};
 }
 
 }  // namespace
 
-const Fields& fields_of(const RespelledResult*) {
-  using R = RespelledResult;
+const Fields& fields_of(const RetokenizedResult*) {
+  using R = RetokenizedResult;
   static const Fields fields = describe<R>(
       "respelled_text", "A text that is tokenized differently.",
       field<&R::example>("example", "Its index in the split that was measured, from 0."),
@@ -143,21 +144,22 @@ const Fields& fields_of(const TrimmedVocabularyResult*) {
       field<&T::lasting>("lasting",
                          "Tokens that are always kept: special ones, single characters and bytes."),
       field<&T::used>("used", "Tokens that the training split uses."),
-      field<&T::respelled_examples>("respelled_examples", Unit::examples,
-                                    "Measured examples that are tokenized differently."),
-      field<&T::respelled_share>("respelled_share", Unit::share, "The same as a share."),
+      field<&T::retokenized_examples>("respelled_examples", Unit::examples,
+                                      "Measured examples that are tokenized differently."),
+      field<&T::retokenized_share>("respelled_share", Unit::share, "The same as a share."),
       field<&T::examples>("examples", "Some of them."));
   return fields;
 }
 
 const Fields& fields_of(const TrimFields*) {
   using T = TrimFields;
-  static const Fields fields = describe<T>(
-      "trim", "A model with fewer tokens against its baseline.", inlined<&T::subject>(),
-      field<&T::arithmetic>("arithmetic", kArithmeticMeaning),
-      field<&T::vocabulary>("vocabulary", "The tokens that are kept."), inlined<&T::both>(),
-      inlined<&T::takes>(), field<&T::gate>("gate", "Whether the gates hold; null: no gates."),
-      field<&T::output>("output", "The folder that was written."));
+  static const Fields fields =
+      describe<T>("trim", "A model with fewer tokens compared with its baseline.",
+                  inlined<&T::subject>(), field<&T::arithmetic>("arithmetic", kArithmeticMeaning),
+                  field<&T::vocabulary>("vocabulary", "The tokens that are kept."),
+                  inlined<&T::both>(), inlined<&T::size_and_time>(),
+                  field<&T::gate>("gate", "Whether the gates hold; null: no gates."),
+                  field<&T::output>("output", "The folder that was written."));
   return fields;
 }
 
@@ -165,37 +167,38 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   JobResult result;
   Document& document = result.document;
   OutputFolder output(job.output.folder, job.output.options());
-  TextModel parent = open_model(job.model, context, job.seed);
-  check_not_packed(parent.model, job.model);
-  check_reads_texts(parent.model.facts, job.model, "a vocabulary");
-  const std::vector<Gate> gates = gates_of(job.gates, parent.model, job.model);
+  TextModel baseline = open_model(job.model, context, job.seed);
+  check_not_packed(baseline.model, job.model);
+  check_reads_texts(baseline.model.facts, job.model, "a vocabulary");
+  const std::vector<Gate> gates = gates_of(job.gates, baseline.model, job.model);
   std::vector<Example> texts;
-  EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                    FiguresOf::one_model, context, document.notes,
-                                    [&](const DataSet&, const MeasuredTexts& measured,
+  EncodedSplits data = load_encoded(baseline, job.model, job.data, job.split, job.seed,
+                                    MetricsOf::one_model, context, document.notes,
+                                    [&](const DataSet&, const EvaluationExamples& measured,
                                         std::vector<std::string>&) { texts = measured.examples; });
-  Trimmed trimmed{.cut = cut_vocabulary(parent, data.train, job.keep),
+  Trimmed trimmed{.cut = cut_vocabulary(baseline, data.train, job.keep),
                   .respelled = {},
                   .texts = data.test.size()};
-  check_goes(trimmed.cut, job.model);
+  check_removes_tokens(trimmed.cut, job.model);
   const Measurement before =
-      measure_before(parent, data, job.eval_batch_size, context, document.notes, "trimming");
+      measure_before(baseline, data, job.eval_batch_size, context, document.notes, "trimming");
   // Unrounded weights lose the same rows; the scales of a table are computed from the rows that are kept.
-  TextModel source = parent;
-  const bool parent_is_unrounded = take_unrounded(source.model, parent.folder);
+  TextModel source = baseline;
+  const bool baseline_is_unrounded = load_unrounded(source.model, baseline.folder);
   TextModel model = cut(source, trimmed.cut, context.session());
   const Model unrounded = model.model;
   if (unrounded.quantization) model.model = round_weights(unrounded, context);
   const EncodedSet texts_before = data.test;
-  const std::string& part = data.measured.facts.part;
-  data.test = encode_part(model, texts, part, job.data.cut, context, document.notes);
-  trimmed.respelled = respelled_texts(parent.tokenizer, texts_before, model.tokenizer, data.test);
+  const std::string& part = data.measured.facts.split;
+  data.test = encode_split(model, texts, part, job.data.cut, context, document.notes);
+  trimmed.respelled = respelled_texts(baseline.tokenizer, texts_before, model.tokenizer, data.test);
   const BeforeAndAfter both =
       measure_after(model.model, before, data, job.eval_batch_size, gates, context);
   const fs::path& folder = output.path();
-  write_cut_model(parent, model, trimmed.cut, folder);
-  if (parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
-  SizeAndTime found = size_and_time(parent, texts_before, model.model, data.test, folder, context);
+  write_cut_model(baseline, model, trimmed.cut, folder);
+  if (baseline_is_unrounded) write_unrounded(unrounded, model.model, folder);
+  SizeAndTime found =
+      size_and_time(baseline, texts_before, model.model, data.test, folder, context);
   found.models = fmt::format("{} {}", shell_word(job.model), shell_word(job.output.folder));
 
   const auto& labels = model.model.facts.labels;
@@ -207,13 +210,13 @@ JobResult trim_job(const TrimJob& job, Context& context) {
                           .arithmetic = std::string(arithmetic),
                           .vocabulary = vocabulary_result(trimmed),
                           .both = before_and_after_result(both, labels),
-                          .takes = size_and_time_result(found),
+                          .size_and_time = size_and_time_result(found),
                           .gate = gate_result_if_any(both.gates),
                           .output = job.output.folder};
   result.fields = to_json(fields);
   result.basis = basis_of(job.data.options.source, data, std::string(arithmetic));
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
-  Section first = result_section(parent, before, model, both, data, lines, arithmetic);
+  Section first = result_section(baseline, before, model, both, data, lines, arithmetic);
   for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
   CardFacts facts = facts_of_change(fields.subject, fields.both);
   facts.origin =
@@ -222,7 +225,7 @@ JobResult trim_job(const TrimJob& job, Context& context) {
   write_model_card(
       {job.output.name_of(folder, folder), job.invocation.command, std::move(facts), lines},
       model.model, folder);
-  describe_trimmed(document, job, parent.model, trimmed, both, data.measured, found);
+  describe_trimmed(document, job, baseline.model, trimmed, both, data.measured, found);
   document.sections = {std::move(first)};
   if (!trimmed.respelled.empty())
     document.sections.push_back(
@@ -231,9 +234,9 @@ JobResult trim_job(const TrimJob& job, Context& context) {
          /*folded=*/true});
   document.sections.push_back(size_and_latency_section(found));
   document.sections.push_back(details_section(named_evaluations(both, data), labels));
-  const std::vector<std::string> doubts = concerns(both, labels, "trimming");
-  tell_warnings(context, doubts);
-  document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
+  const std::vector<std::string> metric_warnings = concerns(both, labels, "trimming");
+  print_warnings(context, metric_warnings);
+  document.notes.insert(document.notes.end(), metric_warnings.begin(), metric_warnings.end());
   write_report(result, job.invocation, folder, context);
   output.commit();
   return result;

@@ -19,7 +19,7 @@ struct TrimJob {
   std::string model;       ///< as `open_model` takes it
   std::int64_t keep = 0;   ///< number of tokens; 0: those that the training split uses
   GateOptions gates = {};  ///< the allowed drops
-  std::string split = {};  ///< the split to measure on, see `measured_texts`
+  std::string split = {};  ///< the split to measure on, see `evaluation_examples`
   JobData data = {};
   std::int64_t eval_batch_size = 32;
   std::uint64_t seed = 42;
@@ -28,17 +28,17 @@ struct TrimJob {
 };
 
 /// A text that is tokenized differently after trimming.
-struct RespelledResult {
+struct RetokenizedResult {
   std::int64_t example = 0;
   std::string before = {}, after = {};
 };
-const Fields& fields_of(const RespelledResult*);
+const Fields& fields_of(const RetokenizedResult*);
 
 /// The tokens that are kept.
 struct TrimmedVocabularyResult {
-  std::int64_t tokens_before = 0, tokens = 0, lasting = 0, used = 0, respelled_examples = 0;
-  double respelled_share = 0;
-  std::vector<RespelledResult> examples = {};
+  std::int64_t tokens_before = 0, tokens = 0, lasting = 0, used = 0, retokenized_examples = 0;
+  double retokenized_share = 0;
+  std::vector<RetokenizedResult> examples = {};
 };
 const Fields& fields_of(const TrimmedVocabularyResult*);
 
@@ -48,7 +48,7 @@ struct TrimFields {
   std::string arithmetic;
   TrimmedVocabularyResult vocabulary = {};
   BeforeAndAfterResult both = {};
-  SizeAndTimeResult takes = {};
+  SizeAndTimeResult size_and_time = {};
   std::optional<GateResult> gate = {};
   std::string output = {};
 };

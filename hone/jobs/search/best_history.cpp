@@ -25,10 +25,10 @@ double cpu_seconds_of(const Trial& trial) {
 
 }  // namespace
 
-std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study) {
+std::vector<TrialAndBest> trials_with_best(const StudyView& study) {
   const std::set<std::int64_t> run_again = numbers_run_again(study);
   const Direction direction = study.directions.front();
-  std::vector<TrialOnTheWay> way;
+  std::vector<TrialAndBest> way;
   const Trial* best = nullptr;
   for (const Trial* trial : study.trials) {
     if (!is_finished(trial->state) || is_repetition(*trial)) continue;
@@ -47,7 +47,7 @@ std::optional<std::int64_t> trials_until(const StudyView& study, double target, 
   const double margin = within + 1e-9 * std::max(1.0, std::abs(target));
   const Direction direction = study.directions.front();
   std::int64_t count = 0;
-  for (const TrialOnTheWay& one : trials_on_the_way(study)) {
+  for (const TrialAndBest& one : trials_with_best(study)) {
     ++count;
     if (one.best != nullptr &&
         loss_of(one.best->values.front(), direction) <= loss_of(target, direction) + margin)
@@ -56,17 +56,18 @@ std::optional<std::int64_t> trials_until(const StudyView& study, double target, 
   return std::nullopt;
 }
 
-BestHistory history_of(const ShownStudy& study, const std::string& label, const std::string& metric,
-                       TrialPlace place) {
+BestHistory history_of(const DescribedStudy& study, const std::string& label,
+                       const std::string& metric, TrialPosition place) {
   BestHistory history;
   history.values = {.label = "a trial", .points = {}, .draw = Draw::points};
   history.by_trial = history.by_seconds =
       history.by_cpu_seconds = {.label = label, .points = {}, .draw = Draw::steps};
   double seconds = 0, cpu_seconds = 0, count = 0;
-  for (const TrialOnTheWay& one : trials_on_the_way(study.view)) {
+  for (const TrialAndBest& one : trials_with_best(study.view)) {
     ++count;
-    const double x =
-        place == TrialPlace::number ? static_cast<double>(shown_number(one.trial->number)) : count;
+    const double x = place == TrialPosition::number
+                         ? static_cast<double>(shown_number(one.trial->number))
+                         : count;
     seconds += seconds_of(*one.trial);
     cpu_seconds += cpu_seconds_of(*one.trial);
     const double value = trial_value(*one.trial, metric);

@@ -11,13 +11,13 @@
 namespace hone {
 
 /// A finished trial of a study, and the best one up to it, by the first objective.
-struct TrialOnTheWay {
+struct TrialAndBest {
   const Trial* trial;
   const Trial* best;  ///< null: none is complete and feasible yet
 };
 /// Returns the finished trials by number, without repetitions with another seed. Leaves out interrupted trials that
 /// were run again, so that the count does not depend on interruptions.
-std::vector<TrialOnTheWay> trials_on_the_way(const StudyView& study);
+std::vector<TrialAndBest> trials_with_best(const StudyView& study);
 
 /// Returns the number of trials until the best so far was within `within` of `target` or better; none if it never was.
 std::optional<std::int64_t> trials_until(const StudyView& study, double target, double within);
@@ -36,15 +36,16 @@ inline BetterEnd better_end(Direction direction) {
 }
 
 /// The position of a trial along x.
-enum class TrialPlace {
+enum class TrialPosition {
   number,  ///< its number, as `shown_number` prints it
-  count    ///< its position in `trials_on_the_way`, from 1
+  count    ///< its position in `trials_with_best`, from 1
 };
 
 /// Returns the history of `metric`: "value" is the first objective, other names are metrics of the trials. Infeasible
 /// trials are never the best.
-BestHistory history_of(const ShownStudy& study, const std::string& label,
-                       const std::string& metric = "value", TrialPlace place = TrialPlace::number);
+BestHistory history_of(const DescribedStudy& study, const std::string& label,
+                       const std::string& metric = "value",
+                       TrialPosition place = TrialPosition::number);
 
 /// Combines step curves into one: `middle` of their values at each position, with a band from the least to the
 /// greatest. It begins where all curves have begun; a curve that ends earlier keeps its last value. Every point gets

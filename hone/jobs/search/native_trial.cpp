@@ -22,29 +22,29 @@ LayerFormats formats_of(const Format& weight, const FormatTable& formats) {
 // Gives linears the wide format, or the narrow one where that does the least damage.
 BestAllocation allocate_narrow(const Model& model, const Format& wide, const Format& narrow,
                                double share, const AllocationTexts& texts,
-                               const EncodedSet& training, AloneDivergences* alone,
+                               const EncodedSet& training, LayerDivergences* layer_divergences,
                                Context& context) {
   AllocationRequest request;
   for (const Format& format : {wide, narrow})
     request.options.push_back(
         {.text = to_string(format), .formats = formats_of(format, context.library.formats)});
-  const LayerCosts costs = layer_costs(plain_graph(model), request.options);
+  const LayerCosts costs = layer_costs(unquantized_graph(model), request.options);
   const auto bits_of_all = [&](std::size_t option) {
     return costs.average_bits(Allocation(costs.layers.size(), option));
   };
   const double most = bits_of_all(0) - share * (bits_of_all(0) - bits_of_all(1));
   request.budgets = {
-      {BudgetFigure::average_bits, most, fmt::format("average_bits <= {:.4g}", most)}};
-  return best_allocation(model, request, texts, training, context, alone);
+      {BudgetQuantity::average_bits, most, fmt::format("average_bits <= {:.4g}", most)}};
+  return best_allocation(model, request, texts, training, context, layer_divergences);
 }
 
 }  // namespace
 
 NativeTrial native_trial(const Model& model, const NativeSection& native,
                          const AllocationTexts& texts, const EncodedSet& training,
-                         AloneDivergences* alone, Context& context) {
+                         LayerDivergences* layer_divergences, Context& context) {
   const FormatTable& formats = context.library.formats;
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   const std::optional<Format> wide = parse_optional_format(native.linears, formats),
                               narrow = parse_optional_format(native.narrow, formats),
                               tables = parse_optional_format(native.tables, formats);
@@ -58,7 +58,7 @@ NativeTrial native_trial(const Model& model, const NativeSection& native,
   QuantizationPlan linears;
   if (wide && narrow && share > 0 && share < 1) {
     BestAllocation best =
-        allocate_narrow(model, *wide, *narrow, share, texts, training, alone, context);
+        allocate_narrow(model, *wide, *narrow, share, texts, training, layer_divergences, context);
     linears = std::move(best.plan);
     trial.allocated = {{"formats", Json::object()}, {"predicted", best.predicted}};
     for (const auto& [layer, chosen] : linears)

@@ -16,9 +16,9 @@ struct NativeTrial {
 };
 
 /// Returns the formats by the section; inputs get the format that native products need. For `texts`, `training`,
-/// `alone` and errors see `best_allocation` (jobs/allocation/best_allocation.h).
+/// `layer_divergences` and errors see `best_allocation` (jobs/allocation/best_allocation.h).
 NativeTrial native_trial(const Model& model, const NativeSection& native,
                          const AllocationTexts& texts, const EncodedSet& training,
-                         AloneDivergences* alone, Context& context);
+                         LayerDivergences* layer_divergences, Context& context);
 
 }  // namespace hone

@@ -26,35 +26,35 @@ std::vector<std::string> objective_names(const Study& study) {
 
 }  // namespace
 
-void read_trials(StudyStorage& storage, ReadStudy& read) {
+void read_trials(StudyStorage& storage, LoadedStudy& read) {
   storage.read_trials(read.study.id, read.trials);
   read.shown.view.trials.clear();
   for (const auto& trial : read.trials) read.shown.view.trials.push_back(trial.get());
 }
 
-ReadStudy read_study(StudyStorage& storage, Study study) {
-  ReadStudy read{.study = std::move(study)};
+LoadedStudy read_study(StudyStorage& storage, Study study) {
+  LoadedStudy read{.study = std::move(study)};
   read.shown.view = {.name = read.study.name, .directions = read.study.directions, .trials = {}};
   read_trials(storage, read);
   read.shown.objectives = objective_names(read.study);
-  const auto told = [&](const char* key, Json& value) {
+  const auto read_attribute = [&](const char* key, Json& value) {
     const auto found = read.study.user_attributes.find(key);
     if (found != read.study.user_attributes.end()) value = found->second;
   };
-  told(kIndexValuesAttribute, read.shown.index_values);
-  told(kMeasuredOnAttribute, read.shown.measured_on);
-  told(kBaselineAttribute, read.shown.baseline);
-  told(kFamilyAttribute, read.shown.family);
+  read_attribute(kIndexValuesAttribute, read.shown.index_values);
+  read_attribute(kMeasuredOnAttribute, read.shown.measured_on);
+  read_attribute(kBaselineAttribute, read.shown.baseline);
+  read_attribute(kFamilyAttribute, read.shown.family);
   read.shown.seed = number_in(read.study.user_attributes, kSeedAttribute);
   return read;
 }
 
-std::vector<ReadStudy> read_studies(StudyStorage& storage, const std::string& where,
-                                    const std::vector<std::string>& names) {
+std::vector<LoadedStudy> read_studies(StudyStorage& storage, const std::string& where,
+                                      const std::vector<std::string>& names) {
   std::vector<Study> all = storage.studies();
   std::vector<std::string> known;
   for (const Study& study : all) known.push_back(study.name);
-  std::vector<ReadStudy> read;
+  std::vector<LoadedStudy> read;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(all, name, &Study::name);
     user_check(found != all.end(), "{}: has no study '{}'; it has {}{}", where, name,
@@ -67,14 +67,14 @@ std::vector<ReadStudy> read_studies(StudyStorage& storage, const std::string& wh
   return read;
 }
 
-std::string last_time(const ReadStudy& study) {
+std::string last_time(const LoadedStudy& study) {
   std::string last;
   for (const auto& trial : study.trials) last = std::max({last, trial->start, trial->end});
   return last;
 }
 
 // The output folder of a running search has another name until it is done.
-std::string storage_now(const std::string& storage) {
+std::string current_storage_path(const std::string& storage) {
   const fs::path file = storage;
   const bool is_address = storage.find("://") != std::string::npos;
   if (is_address || path_exists(file) || !file.has_parent_path()) return storage;

@@ -10,27 +10,27 @@
 namespace hone {
 
 /// A study of a storage with its trials, at the time it was read.
-struct ReadStudy {
+struct LoadedStudy {
   Study study;
   TrialTable trials = {};
-  ShownStudy shown = {};  ///< of these trials
+  DescribedStudy shown = {};  ///< of these trials
 
   /// Returns the direction of the first objective.
   const Direction& direction() const { return study.directions.at(0); }
 };
 
-ReadStudy read_study(StudyStorage& storage, Study study);
+LoadedStudy read_study(StudyStorage& storage, Study study);
 /// Reads the studies with these names, or all. Throws `UserError` for a missing one, with the names of existing ones.
 /// `where` is the name of the storage.
-std::vector<ReadStudy> read_studies(StudyStorage& storage, const std::string& where,
-                                    const std::vector<std::string>& names);
+std::vector<LoadedStudy> read_studies(StudyStorage& storage, const std::string& where,
+                                      const std::vector<std::string>& names);
 /// Reads its trials again.
-void read_trials(StudyStorage& storage, ReadStudy& read);
+void read_trials(StudyStorage& storage, LoadedStudy& read);
 
 /// Returns the time of the last activity; empty if there was none.
-std::string last_time(const ReadStudy& study);
+std::string last_time(const LoadedStudy& study);
 
 /// Returns the current path of a storage: a running search keeps it in another folder until it is done.
-std::string storage_now(const std::string& storage);
+std::string current_storage_path(const std::string& storage);
 
 }  // namespace hone

@@ -36,7 +36,8 @@ void check_metrics(const MetricFormula& formula, const std::vector<std::string>&
 }  // namespace
 
 void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
-  const Architecture& kind = find_architecture(subject.parent.model.facts.architecture, "a model");
+  const Architecture& kind =
+      find_architecture(subject.baseline.model.facts.architecture, "a model");
   const std::vector<std::string> keys = config_keys(kind);
   for (const SearchSetting& setting : recipe.architecture)
     user_check(std::ranges::find(keys, setting.key) != keys.end(),
@@ -54,33 +55,30 @@ void check_recipe(const SearchRecipe& recipe, const TrialSubject& subject) {
   if (recipe.allocation && !subject.fresh)
     with_context(fmt::format("{}: [allocation]", recipe.at(recipe.allocation->line)), [&] {
       const AllocationRequest& request = recipe.allocation->request;
-      const Model& model = subject.parent.model;
-      check_request(model, request, layer_costs(plain_graph(model), request.options));
+      const Model& model = subject.baseline.model;
+      check_request(model, request, layer_costs(unquantized_graph(model), request.options));
     });
-  user_check(!subject.fresh || recipe.training.has_value(),
-             "{}: weights are drawn for every trial, and nothing trains them; give a section "
-             "[training]",
-             recipe.where);
+  user_check(
+      !subject.fresh || recipe.training.has_value(),
+      "{}: every trial has new random weights, and nothing trains them; add a section [training]",
+      recipe.where);
   user_check(!subject.fresh || !recipe.structure,
-             "{}: [structure] takes parts of trained weights away, and these are drawn for every "
-             "trial; choose their shape by [architecture]",
+             "{}: [structure] removes parts of trained weights, but every trial has new random "
+             "weights; choose their shape by [architecture]",
              recipe.where);
   user_check(
       !recipe.distillation || !subject.fresh,
-      "{}: [distillation]: there is no trained model to learn from, as weights are drawn for "
-      "every trial",
+      "{}: [distillation]: there is no trained teacher, because every trial has new random weights",
       recipe.where);
-  user_check(!recipe.distillation || subject.parent.model.facts.task() == Task::single_label,
-             "{}: [distillation] compares what two models say of classes of which a text has one; "
-             "the task is {}",
-             recipe.where, to_string(subject.parent.model.facts.task()));
+  user_check(!recipe.distillation || subject.baseline.model.facts.task() == Task::single_label,
+             "{}: [distillation] supports only single_label_classification; the task is {}",
+             recipe.where, to_string(subject.baseline.model.facts.task()));
   user_check(!recipe.distillation || recipe.training || recipe.train_on,
-             "{}: [distillation] without [training] or [train_on]: nothing learns", recipe.where);
+             "{}: [distillation] needs [training] or [train_on]", recipe.where);
   user_check(!recipe.lora || recipe.training.has_value(),
-             "{}: [lora] without [training]: adapters are what is trained there", recipe.where);
+             "{}: [lora] needs [training], which trains the adapters", recipe.where);
   user_check(!recipe.lora || !subject.fresh,
-             "{}: [lora] needs weights that are trained already, and these are drawn for every "
-             "trial",
+             "{}: [lora] needs a trained model, but every trial has new random weights",
              recipe.where);
 }
 

@@ -20,7 +20,7 @@ namespace hone {
 /// [structure]: heads, neurons and layers to remove from a trained model, before anything else.
 struct StructureSection {
   double heads = 0, neurons = 0, layers = 0;  ///< shares
-  StructureOptions how = {.method = std::string(kUsualUnitMethod)};
+  StructureOptions how = {.method = std::string(kDefaultUnitMethod)};
 
   bool idle() const { return heads == 0 && neurons == 0 && layers == 0; }
 };

@@ -64,7 +64,7 @@ std::vector<std::string> names_in(const Named& table) {
 }
 
 template <typename Named>
-const auto& row_called(const Named& table, const std::string& name, const char* setting) {
+const auto& find_named(const Named& table, const std::string& name, const char* setting) {
   for (const auto& row : table)
     if (row.name == name) return row;
   const std::vector<std::string> names = names_in(table);
@@ -80,7 +80,7 @@ SearchRecipe read_search(const SearchJob& job, const Context& context) {
 // The default objective is the task's metric.
 void complete_objectives(SearchRecipe& recipe, const TrialSubject& subject) {
   if (!recipe.objectives.empty()) return;
-  const Task task = subject.parent.model.facts.task();
+  const Task task = subject.baseline.model.facts.task();
   recipe.objectives = {{parse_formula(metrics(task).front().name), Direction::maximize}};
 }
 
@@ -88,14 +88,14 @@ void complete_objectives(SearchRecipe& recipe, const TrialSubject& subject) {
 void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
   if (job.pruner == "none" && job.budget.promote_by == 0) return;
   user_check(recipe.objectives.size() == 1,
-             "`pruner`: with several objectives no trial is hopeless before its end; leave it out");
+             "`pruner`: pruning supports only one objective; leave it out");
   for (const std::string& name : recipe.objectives.front().formula.names())
-    user_check(is_known_on_the_way(name, recipe, subject),
-               "`pruner`: {} of the objective is known only when a trial has ended; leave the "
-               "pruner out",
+    user_check(is_known_during_training(name, recipe, subject),
+               "`pruner`: {} of the objective is known only when a trial has ended; leave it out",
                name);
   user_check(recipe.training || recipe.train_on,
-             "`pruner`: trials without [training] or [train_on] have nothing to report on the way");
+             "`pruner`: trials without [training] or [train_on] report no intermediate values; "
+             "leave it out");
 }
 
 std::vector<Direction> directions_of(const SearchRecipe& recipe) {
@@ -111,7 +111,7 @@ constexpr const char* kSamplerSeed = "sampler_seed";
 
 // Returns everything that affects which trials a study runs, and their results.
 Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
-  Json identity = run_identity(Json::object(), subject.parent.model.parameters, subject.data);
+  Json identity = run_identity(Json::object(), subject.baseline.model.parameters, subject.data);
   identity["recipe"] = recipe.text;
   identity["sampler"] = job.sampler;
   identity["pruner"] = job.pruner;
@@ -144,7 +144,7 @@ Json family_of(const SearchJob& job, Json identity) {
 void check_same(const Study& study, const Json& identity, const std::string& where) {
   const auto kept = study.user_attributes.find(kIdentityAttribute);
   user_check(kept != study.user_attributes.end() && kept->second.is_object(),
-             "{}: study '{}' is none of `hone search`; give another name by `study`", where,
+             "{}: study '{}' was not made by `hone search`; give another name with `study`", where,
              study.name);
   std::set<std::string> keys;
   for (const Json* one : {&kept->second, &identity})
@@ -155,10 +155,10 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
     if (then != now)
       lines += fmt::format("\n  {}: {} then, {} now", key, to_line(then), to_line(now));
   }
-  user_check(lines.empty(),
-             "{}: study '{}' is another search:{}\nGive the same settings, or another name by "
-             "`study`",
-             where, study.name, lines);
+  user_check(
+      lines.empty(),
+      "{}: study '{}' has other settings:{}\nGive the same settings, or another name with `study`",
+      where, study.name, lines);
 }
 
 // Takes the concurrency of the joined study, unless the job gives one; `check_same` rejects a different one.
@@ -172,8 +172,8 @@ Json identity_to_join(Json identity, const Study& study, const SearchJob& job) {
 void check_has_work(const Study& study, const Json& identity, const SearchJob& job,
                     const std::string& where) {
   user_check(job.budget.asynchronous || identity.at(kConcurrency) != 1,
-             "{}: study '{}' runs one trial at a time, so there is nothing to do for who joins; "
-             "begin it with a `concurrency` of as many as will run trials, or with `async`",
+             "{}: study '{}' runs one trial at a time, so no process can join it; start it with a "
+             "`concurrency` of the number of processes, or with `async`",
              where, study.name);
 }
 
@@ -197,8 +197,8 @@ class SearchRun {
     user_check(!job_.join || study.has_value(), "{}: has no study '{}' to join", where_,
                job_.study);
     user_check(!study || may_be_there,
-               "{}: study '{}' is there already; go on with it by `resume`, take part in it by "
-               "`join`, or give another name by `study`",
+               "{}: study '{}' exists already; continue it with `resume`, join it with `join`, or "
+               "give another name with `study`",
                where_, job_.study);
     if (study) {
       if (job_.join) identity_ = identity_to_join(std::move(identity_), *study, job_);
@@ -267,7 +267,7 @@ class SearchRun {
   Json baseline() {
     std::map<std::string, double> metrics = baseline_metrics(subject_, context_);
     if (objective_.measures_latency())
-      metrics[kLatencyMetric] = objective_.latency_alone(subject_.parent.model);
+      metrics[kLatencyMetric] = objective_.batch1_latency_ms(subject_.baseline.model);
     Json values = Json::array();
     for (const ObjectiveFormula& objective : space_.recipe().objectives) {
       const std::vector<std::string> names = objective.formula.names();
@@ -291,35 +291,35 @@ class SearchRun {
   }
 
   // Estimates the remaining time once, after the first computed trial. `done` is the number of finished trials.
-  void tell_cost(const Trial& trial, std::int64_t done, Progress& progress) {
+  void report_cost(const Trial& trial, std::int64_t done, Progress& progress) {
     const auto seconds = trial.user_attributes.find(kSecondsAttribute);
     if (cost_told_ || seconds == trial.user_attributes.end() || job_.budget.trials == 0) return;
     cost_told_ = true;
     const double one = seconds->second.get<double>();
     const std::int64_t left = job_.budget.trials - done;
     if (left > 0)
-      progress.say(fmt::format(
+      progress.print_above(fmt::format(
           "a trial took {} s; {} more in {} process{} take about {}", rounded_text(one, 2),
           grouped(left), job_.workers, job_.workers == 1 ? "" : "es",
           clock_text(one * static_cast<double>(left) / static_cast<double>(job_.workers))));
   }
 
   SearchEnd run_here() {
-    const auto sampler = row_called(kSamplers, job_.sampler, "sampler").make(job_);
-    const auto pruner = row_called(kPruners, job_.pruner, "pruner").make();
+    const auto sampler = find_named(kSamplers, job_.sampler, "sampler").make(job_);
+    const auto pruner = find_named(kPruners, job_.pruner, "pruner").make();
     Progress progress("search", job_.budget.trials,
                       {.unit = "trials", .first = finished(), .output = context_.progress});
     SearchCallbacks callbacks;
     callbacks.on_trial = [&](const Trial& trial, const StudyView& study) {
       const std::int64_t done = count_trials(study).finished();
-      tell_cost(trial, done, progress);
+      report_cost(trial, done, progress);
       if (trial.state == TrialState::fail)
-        tell_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
-                                             failure_of(trial))});
+        print_warnings(context_, {fmt::format("trial {} failed: {}", shown_number(trial.number),
+                                              failure_of(trial))});
       progress.update(done, best_text(study));
     };
     callbacks.on_warning = [&](const std::string& sentence) {
-      tell_warnings(context_, {sentence});
+      print_warnings(context_, {sentence});
     };
     return run_search(
         *storage_, *sampler, *pruner, [&](TrialRun& run) { return objective_(run); }, options(),
@@ -328,16 +328,16 @@ class SearchRun {
 
   SearchEnd run_workers() {
     const int threads = std::max(1, context_.pool.threads() / static_cast<int>(job_.workers));
-    std::vector<CommandEnding> endings(static_cast<std::size_t>(job_.workers));
+    std::vector<CommandResult> endings(static_cast<std::size_t>(job_.workers));
     std::vector<std::string> failures(endings.size());
     std::atomic<std::size_t> at_work = endings.size();
     std::vector<std::thread> threads_of_workers;
     for (std::size_t i = 0; i < endings.size(); ++i)
       threads_of_workers.emplace_back([&, i] {
         try {
-          endings[i] =
-              run_own_command(job_.join_words({.number = i, .storage = where_, .threads = threads}),
-                              fs::current_path());
+          endings[i] = run_own_command(
+              job_.worker_arguments({.number = i, .storage = where_, .threads = threads}),
+              fs::current_path());
           if (endings[i].code != 0) failures[i] = endings[i].error;
         } catch (const Error& error) {
           failures[i] = error.what();
@@ -359,13 +359,13 @@ class SearchRun {
       read();
       const std::int64_t done = finished();
       for (const auto& trial : trials_)
-        if (is_finished(trial->state)) tell_cost(*trial, done, progress);
+        if (is_finished(trial->state)) report_cost(*trial, done, progress);
       progress.update(done, best_text(view()));
     }
   }
 
   // The search goes on if a worker dies, and fails if all have died.
-  SearchEnd end_of_workers(const std::vector<CommandEnding>& endings,
+  SearchEnd end_of_workers(const std::vector<CommandResult>& endings,
                            const std::vector<std::string>& failures) const {
     std::optional<SearchEnd> end;
     std::string failure;
@@ -377,10 +377,10 @@ class SearchRun {
         continue;
       }
       failure =
-          failures[i].empty() ? fmt::format("ended with code {}", endings[i].code) : failures[i];
-      tell_warnings(context_, {fmt::format("a worker has failed: {}", failure)});
+          failures[i].empty() ? fmt::format("exited with code {}", endings[i].code) : failures[i];
+      print_warnings(context_, {fmt::format("a worker has failed: {}", failure)});
     }
-    user_check(end.has_value(), "no worker went on to the end: {}", failure);
+    user_check(end.has_value(), "every worker failed: {}", failure);
     return *end;
   }
 
@@ -401,9 +401,9 @@ class SearchRun {
 // Writes the model of the best trial as a model folder.
 void write_winner(const SearchJob& job, const TrialSubject& subject, const TrialSpace& space,
                   const Trial& best, const TrialModel& made, const fs::path& folder) {
-  TextModel model = subject.parent;
+  TextModel model = subject.baseline;
   model.model = made.model;
-  if (subject.fresh) model.modules.clear();
+  if (subject.fresh) model.sentence_folder.clear();
   model.trained_on =
       record_of_trial(job, subject, space.configuration_of(assignment_of(best.parameters)));
   fs::create_directories(folder);
@@ -416,7 +416,7 @@ JobResult joined(const SearchEnd& end) {
   return {.fields = to_json(JoinedSearchFields{end.reason, end.trials}),
           .document = {.title = "Trials of a joined study",
                        .headline = fmt::format("{} trial{} run; ended by {}", grouped(end.trials),
-                                               end.trials == 1 ? "" : "s", word_of(end.reason))}};
+                                               end.trials == 1 ? "" : "s", enum_name(end.reason))}};
 }
 
 }  // namespace
@@ -424,7 +424,7 @@ JobResult joined(const SearchEnd& end) {
 const Fields& fields_of(const FinishedSearch*) {
   using F = FinishedSearch;
   static const Fields fields = describe<F>(
-      "finished_search", "A search over what can be done to a model.", inlined<&F::subject>(),
+      "finished_search", "A search over compressed versions of a model.", inlined<&F::subject>(),
       field<&F::study>("study", "Name of the study."),
       field<&F::sampler>("sampler", "The sampler that chose the trials."),
       field<&F::pruner>("pruner", "The pruner that stopped hopeless trials."),
@@ -452,10 +452,10 @@ const Fields& fields_of(const SearchWinner*) {
       field<&S::mean>("mean", "Mean of the first objective over these runs."),
       field<&S::values>("values", "Of the objectives, on the split that choices were made on."),
       field<&S::parameters>("parameters", "Its values by parameter."),
-      field<&S::configuration>("configuration", "What the trial did, spelled out."),
+      field<&S::configuration>("configuration", "The full configuration of the trial."),
       field<&S::metrics>("metrics",
-                         "What formulas may name, on the same split; average_bits: of a weight of "
-                         "the linear layers, full precision as 32; null: not finite."));
+                         "Metrics that formulas may use, on the same split; average_bits: per "
+                         "weight of linear layers, 32 in full precision; null: not finite."));
   return fields;
 }
 
@@ -474,9 +474,11 @@ const Fields& fields_of(const SearchFields*) {
       field<&S::before>("before",
                         "Of the baseline, on the reported split; null: it is not trained."),
       field<&S::after>("after", "Of the best model, on the reported split."),
-      field<&S::comparison>("comparison",
-                            "The second beside the first; null: the baseline is not trained."),
-      field<&S::lost_classes>("lost_classes", "Classes or labels whose recall fell significantly."),
+      field<&S::comparison>(
+          "comparison",
+          "The best model compared with the baseline; null: the baseline is not trained."),
+      field<&S::degraded_classes>("lost_classes",
+                                  "Classes or labels whose recall fell significantly."),
       field<&S::gate>("gate", "Whether the gates hold; null: no gates."),
       field<&S::verdicts>("verdicts", "The errors of its formats; null: it has none."));
   return fields;
@@ -494,7 +496,7 @@ const Fields& fields_of(const NoWinnerFields*) {
 const Fields& fields_of(const JoinedSearchFields*) {
   using J = JoinedSearchFields;
   static const Fields fields =
-      describe<J>("joined_search", "What a process that joined a study did.",
+      describe<J>("joined_search", "The result of a process that joined a study.",
                   field<&J::ended_by>("ended_by", "Why it ran no more trials."),
                   field<&J::trials_run>("trials_run", "Trials that this process ran."));
   return fields;
@@ -508,8 +510,9 @@ namespace {
 // Says that no trial can be expected to pass the gates; "" if some may.
 std::string too_few_trials_sentence(const SearchJob& job, const TrialSubject& subject) {
   if (subject.gates.empty()) return "";
-  const ParentJudged judged = judge_parent(subject.gates, subject.parent_measured->view(),
-                                           truth_of(subject.data.validation), job.budget.trials);
+  const BaselineVerdict judged =
+      judge_baseline(subject.gates, subject.baseline_measured->view(),
+                     truth_of(subject.data.validation), job.budget.trials);
   if (judged.passes) return "";
   return fmt::format("{} Needed: {}.",
                      too_few_sentence(judged, name_and_size(subject.data.measured_choice()),
@@ -532,16 +535,15 @@ JobResult search_models(const SearchJob& job, Context& context) {
   TrialSpace space(std::move(recipe), [&](const Json& architecture) {
     return linears_of(subject, architecture, context);
   });
-  space.object_by(
+  space.set_objection(
       [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
   space.first_points();  // throws for invalid points before any work
   if (output) {
-    Invocation asked = job.invocation;
-    asked.settings.erase("space");
-    asked.settings["recipe"] =
-        space.recipe().text;  // not its path, whose contents may change
-    if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output,
-                   /*parent=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
+    Invocation request = job.invocation;
+    request.settings.erase("space");
+    request.settings["recipe"] = space.recipe().text;  // not its path, whose contents may change
+    if (!begin_run(request, subject.baseline.model.parameters, subject.data, *output,
+                   /*teacher=*/nullptr, /*bounds=*/{"trials", "timeout", "patience"}))
       return finished<JobResult>(*output, job.output);
   }
   const std::string where =
@@ -556,10 +558,10 @@ JobResult search_models(const SearchJob& job, Context& context) {
   SearchFindings findings{.job = job, .subject = subject, .space = space};
   findings.dead = dead_parameters(space, subject, context);
   for (const std::string& name : findings.dead)
-    tell_warnings(context, {fmt::format("{} has no effect on any model of the space", name)});
+    print_warnings(context, {fmt::format("{} has no effect on any model of the space", name)});
   // Warns before time is spent.
   const std::string too_few = too_few_trials_sentence(job, subject);
-  if (!too_few.empty()) tell_warnings(context, {too_few});
+  if (!too_few.empty()) print_warnings(context, {too_few});
   findings.end = run.run();
   findings.view = run.view();
   findings.baseline = run.known_baseline();

@@ -41,7 +41,7 @@ struct SearchJob {
   std::string study = "search";
   /// As `open_storage` takes it; empty: study.db in the output folder.
   std::string storage = {};
-  bool join = false;  ///< joins an existing study, and writes no folder
+  bool join = false;         ///< joins an existing study, and writes no folder
   std::int64_t workers = 1;  ///< processes on this machine
   /// Trials at once, joined workers included, which sampling depends on; 0: `workers`, or that of the joined study.
   std::int64_t concurrency = 0;
@@ -50,11 +50,12 @@ struct SearchJob {
   JobData data = {};
   FineTuneOptions training = {};  ///< defaults for the recipe's settings
   CalibrationRun calibration = {.batch_size = 32};
-  std::string split = {};  ///< the split on which the winner is reported, see `measured_texts`
+  std::string split = {};  ///< the split on which the winner is reported, see `evaluation_examples`
   VocabularyRules vocabulary = {};
   fs::path cache = {};  ///< trial cache; empty: no cache
   bool resume = false;
-  GateOptions gates = {};  ///< the allowed drops against the baseline; trials beyond them are infeasible
+  GateOptions gates =
+      {};  ///< the allowed drops against the baseline; trials beyond them are infeasible
   std::uint64_t seed = 42;
   /// Seed of the sampler only; none: `seed`. Studies that differ only in this choose among the same trials.
   std::optional<std::uint64_t> sampler_seed = {};
@@ -62,7 +63,7 @@ struct SearchJob {
   JobOutput output;
   Invocation invocation = {};
   /// Returns the arguments of the command that a worker runs.
-  std::function<std::vector<std::string>(const SearchWorker& worker)> join_words = {};
+  std::function<std::vector<std::string>(const SearchWorker& worker)> worker_arguments = {};
 };
 
 std::vector<std::string> sampler_names();
@@ -101,7 +102,7 @@ struct SearchFields {
   std::optional<EvaluationResult> before = {};
   EvaluationResult after = {};
   std::optional<ComparisonResult> comparison = {};
-  std::vector<LostClassResult> lost_classes = {};
+  std::vector<DegradedClassResult> degraded_classes = {};
   std::optional<GateResult> gate = {};
   std::optional<FormatVerdictsResult> verdicts = {};
 };

@@ -23,7 +23,8 @@ class MachineLock {
     fs::create_directories(file.parent_path(), ignored);
     descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     user_check(descriptor_ >= 0 && ::flock(descriptor_, operation) == 0,
-               "{}: cannot be locked, so times cannot be measured alone", file.string());
+               "{}: cannot be locked, but latencies are measured while no other trial runs",
+               file.string());
   }
   ~MachineLock() { release(); }
   MachineLock(const MachineLock&) = delete;
@@ -50,22 +51,22 @@ SearchObjective::SearchObjective(const SearchJob& job, const TrialSubject& subje
       cache_(job.cache, subject) {}
 
 bool SearchObjective::measures_latency() const {
-  const auto names_it = [](const MetricFormula& formula) {
+  const auto uses_latency = [](const MetricFormula& formula) {
     const std::vector<std::string> names = formula.names();
     return std::ranges::find(names, kLatencyMetric) != names.end();
   };
   const SearchRecipe& recipe = space_.recipe();
   return std::ranges::any_of(recipe.objectives,
-                             [&](const ObjectiveFormula& o) { return names_it(o.formula); }) ||
+                             [&](const ObjectiveFormula& o) { return uses_latency(o.formula); }) ||
          std::ranges::any_of(recipe.constraints, [&](const FormulaConstraint& c) {
-           return names_it(c.left) || names_it(c.right);
+           return uses_latency(c.left) || uses_latency(c.right);
          });
 }
 
-double SearchObjective::latency_alone(const Model& model) const {
+double SearchObjective::batch1_latency_ms(const Model& model) const {
   const MachineLock alone(machine_lock_, LOCK_EX);
   return latency_ms({packed_to_run(model, context_), subject_.data.validation},
-                    subject_.parent.model, context_);
+                    subject_.baseline.model, context_);
 }
 
 std::uint64_t SearchObjective::seed_of(const Trial& trial) const {
@@ -97,7 +98,7 @@ TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& me
 std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
                                                         const TrialConfiguration& configuration,
                                                         std::uint64_t seed) {
-  const std::optional<TrialRecord> record = cache_.find(configuration, seed, watches());
+  const std::optional<TrialRecord> record = cache_.find(configuration, seed, needs_evaluations());
   if (!record) return std::nullopt;
   for (std::size_t i = 0; i < record->evaluations.size(); ++i)
     if (run.report(static_cast<std::int64_t>(i) + 1, reported(record->evaluations[i])))
@@ -121,7 +122,7 @@ std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
   progress.folder = scratch->path() / "trainings";
   if (!run.trial().user_attributes.contains("continues")) return scratch;
   const std::int64_t seen = std::ssize(run.trial().reports);
-  if (auto evaluations = cache_.take_checkpoints(configuration, seed, seen, progress.folder)) {
+  if (auto evaluations = cache_.restore_checkpoints(configuration, seed, seen, progress.folder)) {
     record.evaluations = std::move(*evaluations);
     progress.evaluations = seen;
     run.set_user_attribute(kFromCheckpointAttribute, true);
@@ -132,12 +133,13 @@ std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
 TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& configuration,
                                        std::uint64_t seed) {
   TrialRecord record;
-  TrialProgress progress{
-      .trained = cache_.trainings(/*large=*/false), .asked = &asked_, .alone = &alone_};
+  TrialProgress progress{.trained = cache_.trainings(/*large=*/false),
+                         .teacher_logits = &teacher_logits_,
+                         .layer_divergences = &layer_divergences_};
   const std::unique_ptr<ScratchFolder> scratch =
       checkpoints_for(run, configuration, seed, record, progress);
-  WatchTrial watch;
-  if (watches())
+  EvaluationCallback watch;
+  if (needs_evaluations())
     watch = [&](std::int64_t evaluation, const std::map<std::string, double>& metrics) {
       record.evaluations.push_back(metrics);
       return !run.report(evaluation, reported(metrics));
@@ -158,28 +160,28 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
     record.allocated = trial.allocated;
     if (times) {
       shared.release();
-      trial.metrics[kLatencyMetric] = latency_alone(trial.model);
+      trial.metrics[kLatencyMetric] = batch1_latency_ms(trial.model);
     } else {
-      cache_.keep(configuration, seed, watches(), record);
+      cache_.keep(configuration, seed, needs_evaluations(), record);
     }
     outcome = outcome_of(trial.metrics);
     if (!trial.allocated.is_null()) outcome.user_attributes[kAllocatedAttribute] = trial.allocated;
-    hold_if_better(run.trial(), outcome, std::move(trial));
+    keep_if_best(run.trial(), outcome, std::move(trial));
   } else if (scratch) {
-    cache_.keep_checkpoints(configuration, seed, record.evaluations, progress.folder);
+    cache_.store_checkpoints(configuration, seed, record.evaluations, progress.folder);
   }
   outcome.user_attributes[kSecondsAttribute] = record.seconds;
   outcome.user_attributes[kCpuSecondsAttribute] = *record.cpu_seconds;
   return outcome;
 }
 
-void SearchObjective::hold_if_better(const Trial& trial, const TrialOutcome& outcome,
-                                     TrialModel model) {
+void SearchObjective::keep_if_best(const Trial& trial, const TrialOutcome& outcome,
+                                   TrialModel model) {
   const bool feasible =
       std::ranges::all_of(outcome.constraints, [](double violation) { return violation <= 0; });
   const double loss = loss_of(outcome.values.front(), space_.recipe().objectives.front().direction);
-  if (feasible && (!held_ || loss < held_->loss))
-    held_ = Held{trial.number, loss, std::move(model)};
+  if (feasible && (!kept_ || loss < kept_->loss))
+    kept_ = KeptTrial{trial.number, loss, std::move(model)};
 }
 
 TrialOutcome SearchObjective::operator()(TrialRun& run) {
@@ -195,7 +197,7 @@ TrialOutcome SearchObjective::operator()(TrialRun& run) {
 }
 
 TrialModel SearchObjective::model_of(const Trial& trial) {
-  if (held_ && held_->number == trial.number) return held_->model;
+  if (kept_ && kept_->number == trial.number) return kept_->model;
   return run_trial(subject_, space_, space_.configuration_of(assignment_of(trial.parameters)),
                    seed_of(trial), /*watch=*/{}, {.trained = cache_.trainings(/*large=*/false)},
                    context_);

@@ -35,10 +35,10 @@ class SearchObjective {
   /// Returns the latency of the packed model at batch size 1 (`latency_ms` in hone/jobs/model_times.h), on the first
   /// validation examples, the same number for all models of a search. Waits until no trial of any search runs on this
   /// machine. Throws `UserError` if the lock file cannot be opened; `Interrupted`.
-  double latency_alone(const Model& model) const;
+  double batch1_latency_ms(const Model& model) const;
 
  private:
-  bool watches() const { return job_.pruner != "none" || job_.budget.promote_by > 0; }
+  bool needs_evaluations() const { return job_.pruner != "none" || job_.budget.promote_by > 0; }
   TrialOutcome outcome_of(const std::map<std::string, double>& metrics) const;
   std::optional<TrialOutcome> from_cache(TrialRun& run, const TrialConfiguration& configuration,
                                          std::uint64_t seed);
@@ -48,7 +48,7 @@ class SearchObjective {
                                                  std::uint64_t seed, TrialRecord& record,
                                                  TrialProgress& progress);
   double reported(const std::map<std::string, double>& metrics) const;
-  void hold_if_better(const Trial& trial, const TrialOutcome& outcome, TrialModel model);
+  void keep_if_best(const Trial& trial, const TrialOutcome& outcome, TrialModel model);
 
   const SearchJob& job_;
   const TrialSubject& subject_;
@@ -56,14 +56,14 @@ class SearchObjective {
   fs::path machine_lock_;
   Context& context_;
   TrialCache cache_;
-  ParentLogits asked_;                             // teacher logits, shared by trials
-  std::map<std::string, AloneDivergences> alone_;  // of single layers, shared by trials
-  struct Held {
+  TeacherLogits teacher_logits_;                               // teacher logits, shared by trials
+  std::map<std::string, LayerDivergences> layer_divergences_;  // of single layers, shared by trials
+  struct KeptTrial {
     std::int64_t number = -1;
     double loss = 0;
     TrialModel model;
   };
-  std::optional<Held> held_;
+  std::optional<KeptTrial> kept_;
 };
 
 }  // namespace hone

@@ -155,7 +155,7 @@ void check_template(const FormatTemplate& one, const FormatTable& formats) {
   const auto check = [&](const std::vector<TrialParameter>& point) {
     std::map<std::string, Json> values = assignment_of(point);
     for (const SearchSetting& parameter : one.parameters)
-      if (parameter.varies()) values[parameter.key] = parameter.meant(values[parameter.key]);
+      if (parameter.varies()) values[parameter.key] = parameter.decoded(values[parameter.key]);
     parse_format(one.filled(values), formats);
     return true;
   };
@@ -163,7 +163,7 @@ void check_template(const FormatTemplate& one, const FormatTable& formats) {
 }
 
 // Names formats that share a name by their full texts, which must not vary.
-void tell_apart(std::vector<FormatTemplate>& formats, const std::string& where) {
+void disambiguate(std::vector<FormatTemplate>& formats, const std::string& where) {
   std::map<std::string, std::vector<FormatTemplate*>> named;
   for (FormatTemplate& one : formats) named[one.name].push_back(&one);
   for (const auto& [name, same] : named) {
@@ -171,9 +171,10 @@ void tell_apart(std::vector<FormatTemplate>& formats, const std::string& where) 
     std::set<std::string> texts;
     for (FormatTemplate* one : same) {
       const bool varies = std::ranges::any_of(one->parameters, &SearchSetting::varies);
-      user_check(!varies && texts.insert(one->text).second,
-                 "{}: formats: {} stands twice; give its parameters as lists, \"{}(bits=[4,8])\"",
-                 where, name, name);
+      user_check(
+          !varies && texts.insert(one->text).second,
+          "{}: formats: {} is listed twice; give its parameters as lists, \"{}(bits=[4,8])\"",
+          where, name, name);
       one->name = one->text;
       one->parameters.clear();
     }
@@ -193,7 +194,7 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
     user_check(word == "each" || word == "together",
                "{}: choice: expected \"each\" or \"together\", got \"{}\"", place.at(*choice),
                word);
-    group.choice = word == "each" ? LayersChoose::each : LayersChoose::together;
+    group.choice = word == "each" ? ChoiceScope::each : ChoiceScope::shared;
   }
   if (const toml::node* operands = table.get("operands")) {
     group.operands = texts_at(*operands, "operands", place);
@@ -227,7 +228,7 @@ PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
       check_template(group.formats.back(), formats);
     });
   user_check(!group.formats.empty(), "{}: formats: none to choose from", place.at(*list));
-  tell_apart(group.formats, place.at(*list));
+  disambiguate(group.formats, place.at(*list));
   return group;
 }
 
@@ -256,9 +257,8 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
   texts("budget", budgets);
   texts("structure", sparsities.structures);
   user_check(!budgets.empty(),
-             "{}: [allocation] bounds nothing; give budget = \"average_bits <= 5\"",
-             place.at(node));
-  texts("together", request.together);
+             "{}: [allocation] has no budget; give budget = \"average_bits <= 5\"", place.at(node));
+  texts("together", request.tied);
   if (const toml::node* list = table.get("sparsities"))
     for (const Json& share : samples_of(setting_of(place, "sparsities", *list)))
       sparsities.shares.push_back(share.is_number() ? share.get<double>() : -1);
@@ -271,8 +271,8 @@ AllocationSection allocation_of(const TomlPlace& place, const toml::node& node,
     request.options = parse_options(options, sparsities, parse_operands(operands), formats);
     request.budgets = parse_budgets(budgets);
     for (const AllocationBudget& budget : request.budgets)
-      user_check(budget.figure != BudgetFigure::latency_ms,
-                 "budget {}: times are other ones in every trial; `hone allocate` takes it",
+      user_check(budget.quantity != BudgetQuantity::latency_ms,
+                 "budget {}: latencies vary between trials; only `hone allocate` supports it",
                  budget.text);
   });
   return section;
@@ -310,7 +310,7 @@ void read_objectives(const TomlPlace& place, const toml::table& table, SearchRec
     for (const std::string& text : texts_at(*node, key, place))
       with_context(fmt::format("{}: {}", place.at(*node), key), [&, sought = direction] {
         for (const ObjectiveFormula& other : recipe.objectives)
-          user_check(other.formula.text() != text, "'{}' is an objective twice", text);
+          user_check(other.formula.text() != text, "objective '{}' is listed twice", text);
         recipe.objectives.push_back({parse_formula(text), sought});
       });
   }
@@ -325,12 +325,12 @@ void check_one_pruning(const SearchRecipe& recipe) {
   bool each = recipe.allocation && prunes(recipe.allocation->request.options);
   for (const PrecisionGroup& group : recipe.precision)
     each = each || group.sparsity.varies() || group.sparsity.value != 0;
-  user_check(!each, "{}: [pruning] and `sparsities` of layers both choose what goes; give one",
+  user_check(!each, "{}: [pruning] and `sparsities` of layers both choose what to prune; give one",
              recipe.where);
   for (const SearchSetting& setting : *recipe.pruning)
     for (const Json& sample : samples_of(setting))
       user_check(setting.key != "method" || sample != "movement",
-                 "{}: pruning.method: movement takes a schedule, which trials do not have; use "
+                 "{}: pruning.method: movement needs a schedule, which trials do not support; use "
                  "`hone prune`",
                  recipe.at(setting.line));
 }
@@ -369,10 +369,10 @@ void check_native(const SearchRecipe& recipe, const FormatTable& formats) {
   const auto gives = [&](std::string_view key) {
     return std::ranges::find(*recipe.native, key, &SearchSetting::key) != recipe.native->end();
   };
-  user_check(gives("narrow") == gives("narrow_share"),
-             "{}: [native]: `narrow` says which format the `narrow_share` of weights takes; give "
-             "both or neither",
-             recipe.where);
+  user_check(
+      gives("narrow") == gives("narrow_share"),
+      "{}: [native]: `narrow` is the format of the `narrow_share` of weights; give both or neither",
+      recipe.where);
 }
 
 bool varies(const SearchRecipe& recipe) {
@@ -393,7 +393,7 @@ bool varies(const SearchRecipe& recipe) {
 
 }  // namespace
 
-Json SearchSetting::meant(const Json& external) const {
+Json SearchSetting::decoded(const Json& external) const {
   return ordered.empty() ? external : ordered.at(external.get<std::size_t>());
 }
 

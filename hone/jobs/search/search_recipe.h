@@ -68,7 +68,7 @@ struct SearchSetting {
 
   bool varies() const { return value.is_null(); }
   /// Returns the setting for an external value of the distribution.
-  Json meant(const Json& external) const;
+  Json decoded(const Json& external) const;
 };
 
 /// A format with parameters that may vary: "integer(width=[8,16,32],frac=4)".
@@ -81,19 +81,18 @@ struct FormatTemplate {
   std::string filled(const std::map<std::string, Json>& values) const;
 };
 
-enum class LayersChoose : std::uint8_t {
-  each,      ///< every layer has its own choice
-  together,  ///< all layers have the same choice
+enum class ChoiceScope : std::uint8_t {
+  each,    ///< every layer has its own choice
+  shared,  ///< all layers have the same choice
 };
 
 /// Layers that choose from the same formats.
 struct PrecisionGroup {
   int line = 0;
   std::vector<std::string> layers = {"*"};  ///< globs over the names of linears
-  LayersChoose choice = LayersChoose::each;
+  ChoiceScope choice = ChoiceScope::each;
   std::vector<FormatTemplate> formats = {};
-  SearchSetting sparsity = {.key = "sparsity",
-                            .value = 0};  ///< of their weights, before rounding
+  SearchSetting sparsity = {.key = "sparsity", .value = 0};  ///< of their weights, before rounding
   SearchSetting structure = {.key = "structure", .value = "weights"};  ///< of the pruned weights
   std::vector<std::string> operands = {"input", "weight", "bias"};
   std::string name() const;  ///< of its parameters if it chooses together: "all", or the globs

@@ -32,11 +32,11 @@ class Findings {
  public:
   explicit Findings(const SearchFindings& all) : all_(all) {}
 
-  ShownStudy shown() const {
-    ShownStudy study{.view = all_.view,
-                     .index_values = all_.space.index_values(),
-                     .measured_on = measured_on(all_.subject.data.measured_choice()),
-                     .baseline = all_.baseline};
+  DescribedStudy shown() const {
+    DescribedStudy study{.view = all_.view,
+                         .index_values = all_.space.index_values(),
+                         .measured_on = measured_on(all_.subject.data.measured_choice()),
+                         .baseline = all_.baseline};
     for (const ObjectiveFormula& objective : objectives())
       study.objectives.push_back(objective.formula.text());
     find_importances(study);
@@ -72,8 +72,9 @@ class Findings {
 /// The winner on the reported split.
 struct Reported {
   Measurement measured;
-  std::optional<BeforeAndAfter> beside;  ///< comparison with the baseline, if that is trained
-  std::vector<ModelTimes> times = {};    ///< of the packed winner and the baseline
+  std::optional<BeforeAndAfter>
+      against_baseline;                ///< comparison with the baseline, if that is trained
+  std::vector<ModelTimes> times = {};  ///< of the packed winner and the baseline
 };
 
 Reported measure_reported(const SearchFindings& f, const TrialModel& made, Context& context,
@@ -82,23 +83,23 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
   if (f.subject.fresh)
     return {measure(made.model, f.subject.data.test, batch, context, "test"), std::nullopt};
   const Measurement before =
-      measure_before(f.subject.parent, f.subject.data, batch, context, notes, "the search");
+      measure_before(f.subject.baseline, f.subject.data, batch, context, notes, "the search");
   BeforeAndAfter both =
       measure_after(made.model, before, f.subject.data, batch, f.subject.gates, context, "winner");
   const EncodedSet& examples = f.subject.data.test;
   return {both.after, both,
-          time_models({f.subject.parent.model, examples},
+          time_models({f.subject.baseline.model, examples},
                       {packed_to_run(made.model, context), examples}, kLatencyBatches, context)};
 }
 
 // Explains why the value by which the winner was chosen is optimistic.
 std::string gap_text(const SearchFindings& f, const TrialModel& made, const Measurement& reported) {
-  if (std::string flatters = same_part_warning(f.subject.data); !flatters.empty()) return flatters;
+  if (std::string flatters = same_split_warning(f.subject.data); !flatters.empty()) return flatters;
   const TaskEvaluation &chosen = made.measurement.evaluation, &test = reported.evaluation;
   return fmt::format(
-             "The winner was chosen by its {} on {}, {}. The best of many trials is also lucky, so "
-             "its result is evaluated on {} only.",
-             chosen.figure.text, f.subject.data.measured_choice().facts.part,
+             "The winner was chosen by its {} on {}, {}. The best of many trials is partly lucky, "
+             "so its result is evaluated on {} only.",
+             chosen.metric.text, f.subject.data.measured_choice().facts.split,
              metric_sentence(chosen), name_and_size(f.subject.data.measured)) +
          (std::isfinite(test.value) ? fmt::format(" The difference between the two is {} points.",
                                                   points_text(chosen.value - test.value))
@@ -106,7 +107,7 @@ std::string gap_text(const SearchFindings& f, const TrialModel& made, const Meas
 }
 
 // Returns the fields about the search as a whole.
-FinishedSearch finished_search(const SearchFindings& f, const ShownStudy& study) {
+FinishedSearch finished_search(const SearchFindings& f, const DescribedStudy& study) {
   return {.subject = subject_result(f.job.model, f.subject.data.identity, f.subject.data.measured),
           .study = f.job.study,
           .sampler = f.job.sampler,
@@ -122,7 +123,7 @@ FinishedSearch finished_search(const SearchFindings& f, const ShownStudy& study)
           .chosen_on = measured_split_result(f.subject.data.measured_choice())};
 }
 
-SearchWinner search_winner(const SearchFindings& f, const ShownStudy& study) {
+SearchWinner search_winner(const SearchFindings& f, const DescribedStudy& study) {
   const Trial& trial = *f.winner.trial;
   SearchWinner winner{
       .number = trial.number,
@@ -138,8 +139,9 @@ SearchWinner search_winner(const SearchFindings& f, const ShownStudy& study) {
   return winner;
 }
 
-SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, const TrialModel& made,
-                           const Reported& reported, const ModelSize& size, int threads) {
+SearchFields search_fields(const SearchFindings& f, const DescribedStudy& study,
+                           const TrialModel& made, const Reported& reported, const ModelSize& size,
+                           int threads) {
   const std::vector<std::string>& labels = made.model.facts.labels;
   SearchFields fields{.search = finished_search(f, study),
                       .best = search_winner(f, study),
@@ -148,13 +150,13 @@ SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, con
                       .times = reported.times,
                       .threads = threads,
                       .after = evaluation_result(reported.measured, labels)};
-  if (reported.beside) {
-    fields.size_before = model_size(f.subject.parent.model, f.subject.parent.folder);
-    BeforeAndAfterResult both = before_and_after_result(*reported.beside, labels);
+  if (reported.against_baseline) {
+    fields.size_before = model_size(f.subject.baseline.model, f.subject.baseline.folder);
+    BeforeAndAfterResult both = before_and_after_result(*reported.against_baseline, labels);
     fields.before = std::move(both.before);
     fields.comparison = std::move(both.comparison);
-    fields.lost_classes = std::move(both.lost_classes);
-    fields.gate = gate_result_if_any(reported.beside->gates);
+    fields.degraded_classes = std::move(both.degraded_classes);
+    fields.gate = gate_result_if_any(reported.against_baseline->gates);
   }
   return fields;
 }
@@ -162,24 +164,24 @@ SearchFields search_fields(const SearchFindings& f, const ShownStudy& study, con
 // Headline, key figures and evidence.
 void describe_winner(const SearchFindings& f, const Reported& reported, Document& document) {
   const Findings findings(f);
-  const MeasuredPart& part = f.subject.data.measured;
+  const MeasuredSplit& part = f.subject.data.measured;
   const std::string label = "Best of " + counted_text(count_trials(f.view).finished(), "trial");
   const TaskEvaluation& after = reported.measured.evaluation;
-  if (reported.beside) {
-    describe_change(document, label, *reported.beside, part);
+  if (reported.against_baseline) {
+    describe_change(document, label, *reported.against_baseline, part);
   } else {
-    document.headline = fmt::format("{}: {} {} on {}", label, after.figure.text,
-                                    share_text(after.value), part.facts.part);
-    document.key_figures = {{metric_title(after.figure), metric_sentence(after)}};
+    document.headline = fmt::format("{}: {} {} on {}", label, after.metric.text,
+                                    share_text(after.value), part.facts.split);
+    document.key_figures = {{metric_title(after.metric), metric_sentence(after)}};
     document.evidence =
-        fmt::format("{}: {}.", capitalized(name_and_size(part)), baseline_text(after));
+        fmt::format("{}: {}.", capitalized(name_and_size(part)), constant_baseline_text(after));
   }
-  if (const std::string flatters = same_part_warning(f.subject.data); !flatters.empty())
+  if (const std::string flatters = same_split_warning(f.subject.data); !flatters.empty())
     document.evidence += " " + flatters;
   const std::int64_t steps = training_steps(
       f.subject, f.space.configuration_of(assignment_of(findings.winner().parameters)));
   if (const std::string caveat = training_caveat(steps, steps, "compression");
-      reported.beside && !caveat.empty())
+      reported.against_baseline && !caveat.empty())
     document.evidence += " " + caveat;
   document.key_figures.push_back(
       {"Objective",
@@ -188,9 +190,9 @@ void describe_winner(const SearchFindings& f, const Reported& reported, Document
   const double packed = metric_in(findings.winner(), "packed_bytes");
   const Json& before = value_at(value_at(f.baseline, "metrics"), "packed_bytes");
   document.key_figures.push_back(before.is_number()
-                                     ? size_figure("Size when packed", before.get<double>(), packed)
+                                     ? size_fact("Size when packed", before.get<double>(), packed)
                                      : Fact{"Size when packed", short_bytes(packed)});
-  for (Fact& figure : latency_figures(reported.times))
+  for (Fact& figure : latency_facts(reported.times))
     document.key_figures.push_back(std::move(figure));
 }
 
@@ -212,12 +214,12 @@ std::string excluded_sentence(const SearchFindings& f) {
   return text + ".";
 }
 
-Section figures_of(const ShownStudy& study, const fs::path& folder,
-                   std::vector<std::string>& undrawn) {
+Section figures_of(const DescribedStudy& study, const fs::path& folder,
+                   std::vector<std::string>& figure_notes) {
   Section figures{"Figures", {}};
   for (const StudyFigure& figure : study_figures(study))
     figures.blocks.push_back(figure_block(figure.figure, folder / figure.name,
-                                          std::string(figure.description), undrawn));
+                                          std::string(figure.description), figure_notes));
   return figures;
 }
 
@@ -245,22 +247,22 @@ std::optional<FormatVerdicts> verdicts_of(const SearchFindings& f, const TrialMo
   const TrialConfiguration configuration =
       f.space.configuration_of(assignment_of(f.winner.trial->parameters));
   std::vector<std::string> layers = f.space.precision_layers(configuration);
-  const Graph graph = plain_graph(made.unrounded);  // [structure] may have removed layers
+  const Graph graph = unquantized_graph(made.unrounded);  // [structure] may have removed layers
   std::erase_if(layers, [&](const std::string& name) { return graph.find(name) == nullptr; });
   return judge_formats(made.unrounded, layers, made.model.quantization->plan, f.subject.data.train,
                        f.subject.calibration, context);
 }
 
 Section formats_section(const std::optional<FormatVerdicts>& verdicts) {
-  constexpr std::size_t kMostOperands = 24;
+  constexpr std::size_t kMaxOperands = 24;
   Section section{"Formats of the winner", {}, /*folded=*/true};
   if (!verdicts) return section;
   section.blocks = {
-      PageTable{formats_taken(*verdicts),
+      PageTable{formats_table(*verdicts),
                 "Layers of each format, and the noise of their operands, each alone, on training "
                 "examples. Accurate: a signal-to-noise ratio of 20 dB or more."},
       PageTable{
-          operand_verdicts(*verdicts, kMostOperands),
+          operand_verdict_table(*verdicts, kMaxOperands),
           "The noisiest operands; layers.csv lists all. Step: the smallest nonzero magnitude. "
           "Spread: the standard deviation of the values. Zero: whether 0 stays 0. Better: "
           "parameters with less noise at no more bits, searched below 20 dB."}};
@@ -276,27 +278,28 @@ Section size_section(const ModelSize& size, const std::vector<ModelTimes>& times
 }
 
 std::vector<NamedEvaluation> evaluations_of(const SearchFindings& f, const Reported& reported) {
-  if (reported.beside) return named_evaluations(*reported.beside, f.subject.data);
-  return {{f.subject.data.measured.facts.part, reported.measured.evaluation}};
+  if (reported.against_baseline)
+    return named_evaluations(*reported.against_baseline, f.subject.data);
+  return {{f.subject.data.measured.facts.split, reported.measured.evaluation}};
 }
 
 std::string_view end_text(EndReason reason) {
   if (reason == EndReason::trials) return "All trials were run";
   if (reason == EndReason::time) return "The search ended at its time limit";
   if (reason == EndReason::plateau)
-    return "The search ended because the best trial stayed the best";
+    return "The search ended because the best trial did not improve";
   if (reason == EndReason::exhausted) return "Every point of the search space was tried";
   return "The search was interrupted";
 }
 
 }  // namespace
 
-Json measured_on(const MeasuredPart& part) {
+Json measured_on(const MeasuredSplit& part) {
   std::vector<std::string> others = notable_cautions(part);
   std::erase_if(others,
                 [](const std::string& caution) { return caution.ends_with("used for choices"); });
   const std::int64_t effective = part.facts.effective_rows();
-  return {{"text", part_text(part.facts.part, part.facts.rows, effective, others)},
+  return {{"text", split_text(part.facts.split, part.facts.rows, effective, others)},
           {"n", part.facts.rows},
           {"effective_n", effective}};
 }
@@ -355,8 +358,8 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
   const Findings findings(f);
   const fs::path& folder = output.path();
   const std::vector<const Trial*> excluded = excluded_by_gates(f.view);
-  const ShownStudy study = findings.shown();
-  std::vector<std::string> gates, undrawn;
+  const DescribedStudy study = findings.shown();
+  std::vector<std::string> gates, figure_notes;
   for (const Gate& gate : f.subject.gates) gates.push_back(gate.text);
   double least_p = 1;
   for (const Trial* trial : excluded) least_p = std::min(least_p, trial->violation());
@@ -382,17 +385,17 @@ JobResult report_no_winner(const SearchFindings& f, const std::string& too_few, 
                               "trials.csv lists all. {}.",
                               findings.made_on(), to_text(count_trials(f.view)),
                               end_text(f.end.reason))}}},
-      figures_of(study, folder, undrawn),
+      figures_of(study, folder, figure_notes),
       {"Search space", {Preformatted{f.space.recipe().text}}, /*folded=*/true},
       {"How to read this", {Paragraph{certainty_text(study)}}, /*folded=*/true}};
   page.output = f.job.output.folder;
   page.next = {show_study(f)};
-  page.notes.insert(page.notes.end(), undrawn.begin(), undrawn.end());
+  page.notes.insert(page.notes.end(), figure_notes.begin(), figure_notes.end());
   result.basis = basis_of(f.job.data.options.source, f.subject.data, "as in each trial");
   result.gate = GateOutcome{.passed = false, .summary = summary};
   write_file(folder / "trials.csv", to_csv(all_trials(study)));
   write_report(result, f.job.invocation, folder, context);
-  tell_warnings(context, undrawn);
+  print_warnings(context, figure_notes);
   return result;
 }
 
@@ -403,13 +406,13 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   JobResult result{.document = std::move(document)};
   Document& page = result.document;
   const Reported reported = measure_reported(f, made, context, page.notes);
-  const ShownStudy study = findings.shown();
+  const DescribedStudy study = findings.shown();
   const ModelSize size = model_size(made.model, folder / "best");
   SearchFields fields = search_fields(f, study, made, reported, size, context.pool.threads());
   const std::optional<FormatVerdicts> verdicts = verdicts_of(f, made, context);
   if (verdicts) {
     fields.verdicts = format_verdicts_result(*verdicts);
-    write_file(folder / "layers.csv", to_csv(operand_verdicts(*verdicts, /*most_rows=*/0)));
+    write_file(folder / "layers.csv", to_csv(operand_verdict_table(*verdicts, /*most_rows=*/0)));
   }
   result.fields = to_json(fields);
   result.basis =
@@ -418,9 +421,10 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
                                        : std::string(kFloat));
   describe_winner(f, reported, page);
   const std::vector<std::string>& labels = made.model.facts.labels;
-  const JudgedGates gates = reported.beside ? reported.beside->gates : JudgedGates{};
+  const JudgedGates gates =
+      reported.against_baseline ? reported.against_baseline->gates : JudgedGates{};
   const std::string part = name_and_size(f.subject.data.measured);
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   Section trials{
       "",
       {PageTable{best_trials(study),
@@ -431,7 +435,7 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   for (Block& block : gate_blocks(gates, part)) trials.blocks.push_back(std::move(block));
   page.sections = {
       std::move(trials),
-      figures_of(study, folder, undrawn),
+      figures_of(study, folder, figure_notes),
       formats_section(verdicts),
       details_section(evaluations_of(f, reported), labels),
       size_section(size, reported.times, context.pool.threads()),
@@ -446,15 +450,15 @@ JobResult report_search(const SearchFindings& f, const TrialModel& made, Documen
   page.next = commands_after_search(f, made);
   for (const std::string& name : f.dead)
     page.notes.push_back(fmt::format("{} has no effect on any model of the space", name));
-  const std::vector<std::string> doubts = reported.beside
-                                              ? concerns(*reported.beside, labels, "the search")
-                                              : concerns(reported.measured.evaluation, labels);
-  for (const auto& lines : {doubts, undrawn})
+  const std::vector<std::string> metric_warnings =
+      reported.against_baseline ? concerns(*reported.against_baseline, labels, "the search")
+                                : concerns(reported.measured.evaluation, labels);
+  for (const auto& lines : {metric_warnings, figure_notes})
     page.notes.insert(page.notes.end(), lines.begin(), lines.end());
   result.gate = outcome_of(gates);
   write_file(folder / "trials.csv", to_csv(all_trials(study)));
   write_report(result, f.job.invocation, folder, context);
-  for (const auto& lines : {doubts, undrawn}) tell_warnings(context, lines);
+  for (const auto& lines : {metric_warnings, figure_notes}) print_warnings(context, lines);
   return result;
 }
 

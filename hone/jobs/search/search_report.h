@@ -21,7 +21,7 @@ struct SearchFindings {
 
 /// Returns the split of the objectives for `kMeasuredOnAttribute`. Omits the caution that the split is used for
 /// choices, which holds for every search.
-Json measured_on(const MeasuredPart& part);
+Json measured_on(const MeasuredSplit& part);
 
 /// Returns the winning trial: the best one, or with `repeats` the one with the best mean among those that were
 /// repeated. With several objectives it is the trial of the front that is best by the first objective. Its trial is

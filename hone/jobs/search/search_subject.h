@@ -9,7 +9,7 @@ namespace hone {
 /// architecture. Adds notes for the report to `notes`. Throws `UserError` if there are no texts to choose on.
 TrialSubject open_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
-/// Does the same without measuring `parent_measured`.
+/// Does the same without measuring `baseline_measured`.
 TrialSubject read_subject(const SearchJob& job, const SearchRecipe& recipe, Context& context,
                           std::vector<std::string>& notes);
 

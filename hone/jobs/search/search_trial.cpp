@@ -26,16 +26,16 @@ namespace {
 
 /// Returns the config.json for fresh weights.
 std::string config_name(const TrialSubject& subject) {
-  return is_fresh(subject.name) ? subject.name
-                                : (find_encoder(subject.name) / "config.json").string();
+  return is_new_model(subject.name) ? subject.name
+                                    : (find_encoder(subject.name) / "config.json").string();
 }
 
 // Returns the baseline, or random weights for this architecture.
 Model model_of(const TrialSubject& subject, const TrialConfiguration& configuration,
                std::uint64_t seed, Context& context) {
-  if (!subject.fresh) return subject.parent.model;
-  return make_model(config_name(subject), subject.parent.tokenizer, context, seed,
-                    subject.parent.model.facts.scheme(), configuration.architecture)
+  if (!subject.fresh) return subject.baseline.model;
+  return make_model(config_name(subject), subject.baseline.tokenizer, context, seed,
+                    subject.baseline.model.facts.scheme(), configuration.architecture)
       .model;
 }
 
@@ -102,8 +102,8 @@ class TrialClock {
 class TrialSteps {
  public:
   TrialSteps(const TrialSubject& subject, const TrialSpace& space,
-             const TrialConfiguration& configuration, std::uint64_t seed, const WatchTrial& watch,
-             const TrialProgress& progress, Context& context)
+             const TrialConfiguration& configuration, std::uint64_t seed,
+             const EvaluationCallback& watch, const TrialProgress& progress, Context& context)
       : subject_(subject),
         space_(space),
         configuration_(configuration),
@@ -112,22 +112,22 @@ class TrialSteps {
         progress_(progress),
         context_(context),
         // Evaluations during training are useful only if someone watches.
-        learned_from_(watch ? subject.data : subject.unwatched),
+        learned_from_(watch ? subject.data : subject.without_validation),
         layers_(space.precision_layers(configuration)),
         evaluations_(progress.evaluations) {}
 
   TrialModel run() {
     Model drawn = shaped_model();
     if (configuration_.structure)
-      take_away(drawn, settings_of<StructureSection>(*configuration_.structure));
+      remove_units(drawn, settings_of<StructureSection>(*configuration_.structure));
     // The teacher's predictions have no dropout, so a student with dropout could not match them.
     if (configuration_.distillation) transform(drawn, "remove_dropout", context_.session());
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
-    plan_ = fitting(plan_of(configuration_, context_.library.formats), plain_graph(model));
+    plan_ = fitting(plan_of(configuration_, context_.library.formats), unquantized_graph(model));
     for (const auto& [layer, share] : configuration_.sparsities.items())
       sparsities_.emplace_back(layer, layer_sparsity_from(share));
-    take_shape(model);
+    set_shape_metrics(model);
     train(model);
     if (!ended_) compress(model, trial);
     trial.ended_early = ended_;
@@ -141,7 +141,7 @@ class TrialSteps {
 
  private:
   // Removes units, by their importance to the baseline, and then layers, which renumbers the remaining ones.
-  void take_away(Model& model, const StructureSection& section) {
+  void remove_units(Model& model, const StructureSection& section) {
     for (const auto& [kind, share] : {std::pair(UnitKind::heads, section.heads),
                                       std::pair(UnitKind::neurons, section.neurons)}) {
       if (share == 0) continue;
@@ -152,7 +152,7 @@ class TrialSteps {
     }
     if (section.layers > 0) drop_share_of_layers(model, section.layers, context_.session());
     layers_.clear();
-    for (const Node* linear : model.graph.operations(kUsualLayer))
+    for (const Node* linear : model.graph.operations(kDefaultLayer))
       layers_.push_back(linear->name());
   }
 
@@ -185,10 +185,11 @@ class TrialSteps {
     options.training.seed = seed_;
     options.title = title;
     if (configuration_.distillation) {
-      const DistillJob distill{.parent = subject_.name,
+      const DistillJob distill{.teacher = subject_.name,
                                .options = settings_of<Distillation>(*configuration_.distillation)};
-      learn_from({subject_.name, subject_.parent, subject_.data.train}, subject_.data.train,
-                 distill, seed_, 1, options, context_, progress_.asked);
+      add_teacher_logits({subject_.name, subject_.baseline, subject_.data.train},
+                         subject_.data.train, distill, seed_, 1, options, context_,
+                         progress_.teacher_logits);
     }
     if (!progress_.folder.empty())
       options.checkpoints = {
@@ -236,7 +237,7 @@ class TrialSteps {
 
   // Returns a cached training; its duration counts as this trial's.
   std::optional<FinishedTraining> finished(const Json& of) {
-    if (!is_shelved()) return std::nullopt;
+    if (!is_cached()) return std::nullopt;
     std::optional<FinishedTraining> known = progress_.trained.find(of);
     if (!known) return std::nullopt;
     stored_.seconds += known->seconds;
@@ -245,14 +246,14 @@ class TrialSteps {
   }
 
   void keep(const Json& of, const Model& model, const TrialClock& clock) {
-    if (!is_shelved() || ended_) return;
+    if (!is_cached() || ended_) return;
     progress_.trained.keep(of, {.weights = model.parameters,
                                 .seconds = clock.seconds(),
                                 .cpu_seconds = clock.cpu_seconds()});
   }
 
   // Watched trainings are never cached.
-  bool is_shelved() const { return progress_.trained.find && !watch_; }
+  bool is_cached() const { return progress_.trained.find && !watch_; }
 
   // Returns everything that affects the second training; allocated formats depend on more than the configuration.
   Json trained_on_by() const {
@@ -261,9 +262,9 @@ class TrialSteps {
             {"trained_on", formats_json(plan_)}};
   }
 
-  void take_shape(const Model& model) {
-    shape_ = shape_metrics(plain_graph(model), whole_plan(model, plan_), sparsities_, layers_,
-                           subject_.data);
+  void set_shape_metrics(const Model& model) {
+    shape_ = shape_metrics(unquantized_graph(model), combined_plan(model, plan_), sparsities_,
+                           layers_, subject_.data);
   }
 
   // Allocates formats for the trained and pruned model.
@@ -272,9 +273,9 @@ class TrialSteps {
     BestAllocation best =
         best_allocation(model, request, texts_of_layers(request.sensitivity_samples),
                         subject_.data.train, context_);
-    plan_ = fitting(std::move(best.plan), plain_graph(model));
+    plan_ = fitting(std::move(best.plan), unquantized_graph(model));
     sparsities_ = std::move(best.sparsities);
-    take_shape(model);
+    set_shape_metrics(model);
     Json sparsities = Json::object();
     for (const auto& [layer, share] : sparsities_) sparsities[layer] = to_json(share);
     trial.allocated = {{"formats", formats_json(plan_)},
@@ -283,19 +284,19 @@ class TrialSteps {
   }
 
   AllocationTexts texts_of_layers(std::int64_t samples) const {
-    if (subject_.allocated_on) return *subject_.allocated_on;
+    if (subject_.allocation_data) return *subject_.allocation_data;
     return allocation_texts(subject_.data, samples, subject_.calibration, seed_);
   }
 
   // Returns the cached divergences of the two formats of linears, for the weights to round.
-  AloneDivergences* known_alone() {
-    if (progress_.alone == nullptr) return nullptr;
+  LayerDivergences* known_divergences() {
+    if (progress_.layer_divergences == nullptr) return nullptr;
     const auto native = settings_of<NativeSection>(*configuration_.native);
     const Json of = {{"trained_by", trained_by()},
                      {"pruning", configuration_.pruning.value_or(Json())},
                      {"linears", native.linears},
                      {"narrow", native.narrow}};
-    return &(*progress_.alone)[to_line(of)];
+    return &(*progress_.layer_divergences)[to_line(of)];
   }
 
   // Adds masks, then quantizers, and trains both together if requested.
@@ -315,10 +316,10 @@ class TrialSteps {
     if (configuration_.native) {
       NativeTrial chosen = native_trial(model, settings_of<NativeSection>(*configuration_.native),
                                         texts_of_layers(AllocationRequest{}.sensitivity_samples),
-                                        subject_.data.train, known_alone(), context_);
+                                        subject_.data.train, known_divergences(), context_);
       plan_ = std::move(chosen.plan);
       trial.allocated = std::move(chosen.allocated);
-      take_shape(model);
+      set_shape_metrics(model);
       if (!trains) return;  // `native` rounds the model
     }
     if (!plan_.empty() || !sparsities_.empty()) {
@@ -358,25 +359,25 @@ class TrialSteps {
     // The file leaves out zeros, and includes scales that rounding added between layers.
     if (configuration_.native || !pruned_weights(trial.model.graph).empty())
       trial.metrics["packed_bytes"] =
-          static_cast<double>(saved_when_packed(trial.model, context_.pool).stored());
+          static_cast<double>(bytes_when_packed(trial.model, context_.pool).stored());
     const TaskEvaluation& evaluation = trial.measurement.evaluation;
     trial.intervals[kJudgedMetric] = {evaluation.value, evaluation.interval.low,
                                       evaluation.interval.high};
     const Zeros zeros = total(zeros_of(trial.model, context_.session()));
     trial.metrics["sparsity"] = zeros.share();
-    if (!subject_.parent_measured) return;
+    if (!subject_.baseline_measured) return;
     const TaskComparison comparison =
-        compare(subject_.parent_measured->view(), trial.measurement.view(),
+        compare(subject_.baseline_measured->view(), trial.measurement.view(),
                 truth_of(subject_.data.validation));
     if (comparison.counted) trial.metrics[kFlips] = comparison.counted->flip_share;
     trial.metrics[kMarginSnr] = comparison.snr_db;
     if (!subject_.gates.empty())
       trial.metrics[kGateMetric] =
-          hardest(judge(subject_.gates, subject_.parent_measured->view(), trial.measurement.view(),
-                        truth_of(subject_.data.validation))
+          hardest(judge(subject_.gates, subject_.baseline_measured->view(),
+                        trial.measurement.view(), truth_of(subject_.data.validation))
                       .verdict)
               .p_value;
-    const Divergence far = divergence(subject_.parent_measured->view(), trial.measurement.view(),
+    const Divergence far = divergence(subject_.baseline_measured->view(), trial.measurement.view(),
                                       truth_of(subject_.data.validation));
     trial.metrics[kDivergenceMetric] = far.mean;
     trial.intervals[kDivergenceMetric] = {far.mean, far.low, far.high};
@@ -386,7 +387,7 @@ class TrialSteps {
   const TrialSpace& space_;
   const TrialConfiguration& configuration_;
   std::uint64_t seed_;
-  const WatchTrial& watch_;
+  const EvaluationCallback& watch_;
   const TrialProgress& progress_;
   Context& context_;
   const EncodedSplits& learned_from_;
@@ -403,7 +404,8 @@ class TrialSteps {
 
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
-                     const WatchTrial& watch, const TrialProgress& progress, Context& context) {
+                     const EvaluationCallback& watch, const TrialProgress& progress,
+                     Context& context) {
   return TrialSteps(subject, space, configuration, seed, watch, progress, context).run();
 }
 

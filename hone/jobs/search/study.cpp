@@ -27,9 +27,9 @@ namespace {
 constexpr std::size_t kShownParameters = 20;
 
 // Names the study of search/tpe-1/study.db "search/tpe-1", followed by its own name if the file contains several.
-void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage) {
+void name_by_folder(std::vector<LoadedStudy>& studies, const std::string& storage) {
   const std::string folder = fs::path(storage).parent_path().string();
-  for (ReadStudy& study : studies) {
+  for (LoadedStudy& study : studies) {
     std::string& name = study.shown.view.name;
     if (studies.size() > 1 || folder.empty())
       name = (fs::path(folder) / name).string();
@@ -40,35 +40,35 @@ void call_by_folder(std::vector<ReadStudy>& studies, const std::string& storage)
 }
 
 // Returns the name for titles.
-std::string told_name(const StudyJob& job) {
-  return job.storage.empty() ? job.beside.front() : job.storage;
+std::string title_name(const StudyJob& job) {
+  return job.storage.empty() ? job.others.front() : job.storage;
 }
 
-std::vector<ReadStudy> read_beside(const StudyJob& job) {
-  std::vector<ReadStudy> read;
-  std::vector<std::string> files = job.beside;
+std::vector<LoadedStudy> read_all_storages(const StudyJob& job) {
+  std::vector<LoadedStudy> read;
+  std::vector<std::string> files = job.others;
   if (!job.storage.empty()) files.insert(files.begin(), job.storage);
   for (const std::string& file : files) {
-    const auto storage = open_storage(storage_now(file), /*must_exist=*/true);
-    std::vector<ReadStudy> own = read_studies(
+    const auto storage = open_storage(current_storage_path(file), /*must_exist=*/true);
+    std::vector<LoadedStudy> own = read_studies(
         *storage, file, file == job.storage ? job.studies : std::vector<std::string>{});
     storage->close();
-    call_by_folder(own, file);
+    name_by_folder(own, file);
     std::ranges::move(own, std::back_inserter(read));
   }
   return read;
 }
 
 // "maximize accuracy"
-std::string aim_of(const ReadStudy& study) {
+std::string objective_text(const LoadedStudy& study) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < study.study.directions.size(); ++i)
     parts.push_back(
-        fmt::format("{} {}", word_of(study.study.directions[i]), study.shown.objectives[i]));
+        fmt::format("{} {}", enum_name(study.study.directions[i]), study.shown.objectives[i]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string first_time(const ReadStudy& study) {
+std::string first_time(const LoadedStudy& study) {
   std::string first;
   for (const auto& trial : study.trials)
     if (!trial->start.empty() && (first.empty() || trial->start < first)) first = trial->start;
@@ -82,7 +82,7 @@ std::optional<std::string> time_or_nothing(const std::string& time) {
   return time.empty() ? std::nullopt : std::optional(time);
 }
 
-StudyResult study_result(const ReadStudy& study) {
+StudyResult study_result(const LoadedStudy& study) {
   StudyResult result{.study = study.study.name,
                      .objectives = objective_results(study.shown),
                      .trials = count_trials(study.shown.view),
@@ -90,7 +90,7 @@ StudyResult study_result(const ReadStudy& study) {
                      .last_activity = time_or_nothing(last_time(study)),
                      .front = numbers_of(pareto_front(study.shown.view)),
                      .importances = study.shown.importances};
-  if (const Trial* best = best_alone(study.shown.view))
+  if (const Trial* best = best_of_single_objective(study.shown.view))
     result.best = {best->number, best->values[0], shown_values(study.shown, *best)};
   return result;
 }
@@ -111,7 +111,7 @@ const Fields& fields_of(const ExportedTrial*) {
       field<&E::number>("number", "Its number, from 0."), field<&E::state>("state", "Its state."),
       field<&E::values>("values", "Of the objectives; none unless it is complete."),
       field<&E::parameters>("parameters", "Its values by parameter."),
-      field<&E::start>("start", Unit::utc, "When it began; null: it waits."),
+      field<&E::start>("start", Unit::utc, "When it began; null: it has not."),
       field<&E::end>("end", Unit::utc, "When it ended; null: it has not."),
       field<&E::user_attributes>("user_attributes", "As Optuna stores them."),
       field<&E::system_attributes>("system_attributes", "As Optuna stores them."));
@@ -131,19 +131,19 @@ const Fields& fields_of(const ExportedStudy*) {
   return fields;
 }
 
-Cell best_cell(const ReadStudy& study) {
-  const Trial* best = best_alone(study.shown.view);
+Cell best_cell(const LoadedStudy& study) {
+  const Trial* best = best_of_single_objective(study.shown.view);
   return best == nullptr ? Cell(absent) : Cell(real(best->values[0], kObjectiveDigits));
 }
 
-double seconds_of(const ReadStudy& study) {
+double seconds_of(const LoadedStudy& study) {
   double seconds = 0;
   for (const auto& trial : study.trials)
     if (const double one = seconds_of(*trial); std::isfinite(one)) seconds += one;
   return seconds;
 }
 
-Table table_of(const std::vector<ReadStudy>& studies) {
+Table table_of(const std::vector<LoadedStudy>& studies) {
   Table table({{"study", "Study"},
                {"aim", "Aim"},
                {"best", "Best"},
@@ -157,10 +157,10 @@ Table table_of(const std::vector<ReadStudy>& studies) {
                {"waiting", "Waiting"},
                {"seconds", "Seconds"},
                {"last_activity", "Last activity (UTC)"}});
-  for (const ReadStudy& study : studies) {
+  for (const LoadedStudy& study : studies) {
     const TrialCounts counts = count_trials(study.shown.view);
-    const Trial* best = best_alone(study.shown.view);
-    table.add_row({study.study.name, aim_of(study), best_cell(study),
+    const Trial* best = best_of_single_objective(study.shown.view);
+    table.add_row({study.study.name, objective_text(study), best_cell(study),
                    best == nullptr ? Cell(absent) : Cell(shown_number(best->number)),
                    counts.distinct(), counts.complete, counts.cached, counts.pruned,
                    counts.failed - counts.run_again, counts.running, counts.waiting,
@@ -169,7 +169,7 @@ Table table_of(const std::vector<ReadStudy>& studies) {
   return table;
 }
 
-Table importance_table(const ReadStudy& study) {
+Table importance_table(const LoadedStudy& study) {
   Table table({{"parameter", "Parameter"}, {"importance", "Importance"}});
   for (const ParameterImportance& importance : study.shown.importances) {
     if (table.rows().size() >= kShownParameters) break;
@@ -179,33 +179,33 @@ Table importance_table(const ReadStudy& study) {
 }
 
 // The study chose by these values, so they are optimistic.
-constexpr std::string_view kFlatters =
-    "Values are those that the study chose by: the best of many trials is also lucky.";
+constexpr std::string_view kOptimistic =
+    "Values are those that the study optimizes, so the best of many trials is partly lucky.";
 
-std::string flattery_text(const ReadStudy& study) {
-  return fmt::format("{} {}", kFlatters, certainty_text(study.shown));
+std::string optimism_text(const LoadedStudy& study) {
+  return fmt::format("{} {}", kOptimistic, certainty_text(study.shown));
 }
 
 // Says what the importances measure, and whether there are enough trials.
-std::string importance_text(const ReadStudy& study) {
+std::string importance_text(const LoadedStudy& study) {
   const std::int64_t trials = count_trials(study.shown.view).complete, best = (trials + 9) / 10;
   constexpr std::int64_t kEnough = 5;  // from Optuna's documentation of PED-ANOVA
   return fmt::format(
       "Importance for being among the best 10% of {} complete trials (PED-ANOVA): {} trial{}.{}",
       grouped(trials), grouped(best), best == 1 ? "" : "s",
-      best < kEnough ? fmt::format(" With fewer than {} it says little.", kEnough) : "");
+      best < kEnough ? fmt::format(" With fewer than {} it is unreliable.", kEnough) : "");
 }
 
-void check_comparable(const std::vector<ReadStudy>& studies) {
-  for (const ReadStudy& study : studies)
+void check_comparable(const std::vector<LoadedStudy>& studies) {
+  for (const LoadedStudy& study : studies)
     user_check(
         !study.shown.view.has_several_objectives() && study.direction() == studies[0].direction(),
         "studies are compared by the best value so far: '{}' is to {}, '{}' to {}; name studies "
         "with one objective and the same direction",
-        studies[0].study.name, aim_of(studies[0]), study.study.name, aim_of(study));
+        studies[0].study.name, objective_text(studies[0]), study.study.name, objective_text(study));
 }
 
-void export_trials(const ReadStudy& study, const std::string& file) {
+void export_trials(const LoadedStudy& study, const std::string& file) {
   if (file.ends_with(".csv")) return write_file(file, to_csv(all_trials(study.shown)));
   ExportedStudy exported{.study = study_result(study)};
   for (const auto& trial : study.trials)
@@ -220,9 +220,9 @@ void export_trials(const ReadStudy& study, const std::string& file) {
   write_file(file, to_document(to_json(exported)));
 }
 
-std::vector<ShownStudy> shown_of(const std::vector<ReadStudy>& studies) {
-  std::vector<ShownStudy> shown;
-  for (const ReadStudy& study : studies) shown.push_back(study.shown);
+std::vector<DescribedStudy> shown_of(const std::vector<LoadedStudy>& studies) {
+  std::vector<DescribedStudy> shown;
+  for (const LoadedStudy& study : studies) shown.push_back(study.shown);
   return shown;
 }
 
@@ -231,7 +231,7 @@ constexpr const char* kReach =
     "are no confidence intervals: seeds are few, and the best of a study is its luckiest trial.";
 
 // Returns the candidates of `hone shrink`; else the best trials, or all complete ones if none is within the limits.
-PageTable trials_of(const ShownStudy& shown) {
+PageTable trials_of(const DescribedStudy& shown) {
   if (const std::vector<const Trial*> candidates = shrink_candidates(shown); !candidates.empty())
     return {trials_table(shown, candidates),
             "All candidates. Within limits: shown by all gates, corrected for all evaluations."};
@@ -244,15 +244,15 @@ PageTable trials_of(const ShownStudy& shown) {
 }
 
 // Describes one study: its best trials, and the importance of its parameters.
-void describe_study(const ReadStudy& study, Document& document) {
-  const ShownStudy& shown = study.shown;
+void describe_study(const LoadedStudy& study, Document& document) {
+  const DescribedStudy& shown = study.shown;
   const TrialCounts counts = count_trials(shown.view);
   document.title = study.study.name;
   document.headline = headline_of(shown);
-  document.key_figures = {{"Objective", aim_of(study)}, {"Trials", to_text(counts)}};
-  if (const Trial* best = best_alone(shown.view))
+  document.key_figures = {{"Objective", objective_text(study)}, {"Trials", to_text(counts)}};
+  if (const Trial* best = best_of_single_objective(shown.view))
     document.key_figures.push_back({"Best parameters", values_text(shown, *best)});
-  document.evidence = flattery_text(study);
+  document.evidence = optimism_text(study);
   if (counts.complete == 0) return;
   document.sections = {{"", {trials_of(shown)}}};
   constexpr std::int64_t kFewestForImportance = 10;  // fewer trials have no best 10%
@@ -262,7 +262,7 @@ void describe_study(const ReadStudy& study, Document& document) {
 }
 
 // Describes several studies; with families, how soon each found good trials.
-void describe_studies(const std::vector<ReadStudy>& studies,
+void describe_studies(const std::vector<LoadedStudy>& studies,
                       const std::vector<StudyFamily>& families,
                       const std::optional<StudyLeader>& leader, const std::string& title,
                       Document& document) {
@@ -273,25 +273,25 @@ void describe_studies(const std::vector<ReadStudy>& studies,
     document.sections = {{"", {PageTable{table_of(studies)}}}};
     return;
   }
-  document.evidence = std::string(kFlatters);
+  document.evidence = std::string(kOptimistic);
   if (leader) {
     const std::size_t caution = leader->summary.rfind(". ") + 2;
     document.headline = leader->summary.substr(0, caution - 2);
-    document.evidence = fmt::format("{} {}", leader->summary.substr(caution), kFlatters);
+    document.evidence = fmt::format("{} {}", leader->summary.substr(caution), kOptimistic);
   }
   document.sections = {{"", {PageTable{comparison_table(families), kReach}}},
                        {"Each study", {PageTable{table_of(studies)}}}};
 }
 
 // Adds figures to the document, and writes it with them and a table of trials or studies.
-void write_study_report(const StudyJob& job, const std::vector<ReadStudy>& studies,
+void write_study_report(const StudyJob& job, const std::vector<LoadedStudy>& studies,
                         const std::vector<StudyFamily>& families, Document& document,
                         const Context& context) {
   OutputFolder folder(job.output.folder, job.output.options());
-  std::vector<std::string> undrawn;
+  std::vector<std::string> figure_notes;
   Section figures{"Figures", {}};
   const auto add = [&](const Figure& drawn, const std::string& name, std::string description) {
-    figures.blocks.push_back(figure_block(drawn, folder.path() / name, description, undrawn));
+    figures.blocks.push_back(figure_block(drawn, folder.path() / name, description, figure_notes));
   };
   if (families.empty()) {
     for (const StudyFigure& figure : study_figures(studies[0].shown))
@@ -307,7 +307,7 @@ void write_study_report(const StudyJob& job, const std::vector<ReadStudy>& studi
   document.sections.push_back(std::move(figures));
   write_file(folder.path() / "report.html", to_html(document));
   folder.commit();
-  tell_warnings(context, undrawn);
+  print_warnings(context, figure_notes);
   document.output = job.output.folder;
 }
 
@@ -321,7 +321,7 @@ void check_outputs(const StudyJob& job) {
     check_output_file(job.export_file, job.output.overwrite);
   }
   const bool acts = job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty();
-  user_check(!acts || job.beside.empty(),
+  user_check(!acts || job.others.empty(),
              "studies are exported, copied and deleted from one storage; leave out `beside`");
   const bool one = job.studies.size() == 1;
   user_check(one || job.export_file.empty(), "{}: name the one study to export", job.export_file);
@@ -343,10 +343,11 @@ std::vector<std::string> done_sentences(const StudyJob& job, bool removed) {
   return sentences;
 }
 
-bool may_remove(const StudyJob& job, const ReadStudy& study) {
-  return !job.may_remove || job.may_remove(fmt::format(
-                                "Delete study '{}' with its {} trials from {}?", study.study.name,
-                                grouped(std::ssize(study.trials)), job.storage));
+bool confirm_removal(const StudyJob& job, const LoadedStudy& study) {
+  return !job.confirm_removal ||
+         job.confirm_removal(fmt::format("Delete study '{}' with its {} trials from {}?",
+                                         study.study.name, grouped(std::ssize(study.trials)),
+                                         job.storage));
 }
 
 }  // namespace
@@ -395,20 +396,21 @@ const Fields& fields_of(const StudyFields*) {
   return fields;
 }
 
-JobResult tell_studies(const StudyJob& job, const Context& context) {
+JobResult manage_studies(const StudyJob& job, const Context& context) {
   check_outputs(job);
   std::unique_ptr<StudyStorage> storage;
-  if (job.beside.empty()) storage = open_storage(storage_now(job.storage), /*must_exist=*/true);
-  std::vector<ReadStudy> studies =
-      storage ? read_studies(*storage, job.storage, job.studies) : read_beside(job);
-  for (ReadStudy& study : studies) find_importances(study.shown);
+  if (job.others.empty())
+    storage = open_storage(current_storage_path(job.storage), /*must_exist=*/true);
+  std::vector<LoadedStudy> studies =
+      storage ? read_studies(*storage, job.storage, job.studies) : read_all_storages(job);
+  for (LoadedStudy& study : studies) find_importances(study.shown);
   const bool compared =
-      !job.beside.empty() ||
+      !job.others.empty() ||
       (studies.size() > 1 && (!job.studies.empty() || !job.output.folder.empty()));
   if (compared) check_comparable(studies);
   user_check(!studies.empty() || (job.output.folder.empty() && !compared),
-             "{}: there is no study to report", told_name(job));
-  const std::vector<ShownStudy> shown = shown_of(studies);
+             "{}: there is no study to report", title_name(job));
+  const std::vector<DescribedStudy> shown = shown_of(studies);
   const std::vector<StudyFamily> families =
       compared ? families_of(shown) : std::vector<StudyFamily>();
   const std::optional<StudyLeader> leader =
@@ -420,20 +422,20 @@ JobResult tell_studies(const StudyJob& job, const Context& context) {
   const bool only_acts = job.output.folder.empty() &&
                          (job.remove || !job.export_file.empty() || !job.for_optuna_3_1.empty());
   if (only_acts)
-    document.title = told_name(job);
+    document.title = title_name(job);
   else if (shows_one)
     describe_study(studies[0], document);
   else
-    describe_studies(studies, families, leader, told_name(job), document);
+    describe_studies(studies, families, leader, title_name(job), document);
   if (!job.output.folder.empty()) write_study_report(job, studies, families, document, context);
   if (!job.export_file.empty()) export_trials(studies[0], job.export_file);
-  const bool removes = job.remove && may_remove(job, studies[0]);
+  const bool removes = job.remove && confirm_removal(job, studies[0]);
   if (removes) storage->delete_study(studies[0].study.id);
   if (storage) storage->close();
   if (!job.for_optuna_3_1.empty())
-    export_for_optuna_3_1(storage_now(job.storage), job.for_optuna_3_1);
-  StudyFields fields{.storage = told_name(job), .deleted = removes, .leader = leader};
-  for (const ReadStudy& study : studies) fields.studies.push_back(study_result(study));
+    export_for_optuna_3_1(current_storage_path(job.storage), job.for_optuna_3_1);
+  StudyFields fields{.storage = title_name(job), .deleted = removes, .leader = leader};
+  for (const LoadedStudy& study : studies) fields.studies.push_back(study_result(study));
   if (compared) fields.families = family_results(families);
   result.fields = to_json(fields);
   const std::vector<std::string> done = done_sentences(job, removes);

@@ -17,10 +17,10 @@ namespace hone {
 
 /// A request to show, compare, export or delete studies in a storage: those of hone, and any in Optuna's tables.
 struct StudyJob {
-  /// As `open_storage` takes it; for a running search also the final path of its study. May be empty with `beside`.
+  /// As `open_storage` takes it; for a running search also the final path of its study. May be empty with `others`.
   std::string storage;
   /// More storages to compare with the first one. Each study is named after its folder.
-  std::vector<std::string> beside = {};
+  std::vector<std::string> others = {};
   /// None: a row for each study; one: details of it; several: a comparison.
   std::vector<std::string> studies = {};
   std::string export_file = {};  ///< .csv or .json: all trials of one study; empty: none
@@ -28,7 +28,7 @@ struct StudyJob {
   std::string for_optuna_3_1 = {};
   bool remove = false;  ///< deletes one study, with its trials
   /// Asks the user whether to delete the study; null: deletes without asking.
-  std::function<bool(const std::string& question)> may_remove = {};
+  std::function<bool(const std::string& question)> confirm_removal = {};
   JobOutput output = {};  ///< a folder with report, figures and trials.csv; empty: none
 };
 
@@ -63,6 +63,6 @@ const Fields& fields_of(const StudyFields*);
 /// Runs the job. Throws `UserError` as `open_storage` does, for a missing storage, for missing studies (with the names
 /// of existing ones), for several studies that do not have one objective with one direction, and for files and folders
 /// that must not be overwritten.
-JobResult tell_studies(const StudyJob& job, const Context& context);
+JobResult manage_studies(const StudyJob& job, const Context& context);
 
 }  // namespace hone

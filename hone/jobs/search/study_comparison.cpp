@@ -22,15 +22,15 @@ double median_of(std::vector<double> values) {
 }
 
 // Returns none if it is not known.
-std::optional<std::string> sampler_of(const ShownStudy& study) {
+std::optional<std::string> sampler_of(const DescribedStudy& study) {
   const Json& sampler = value_at(study.family, "sampler");
   return sampler.is_string() ? std::optional(sampler.get<std::string>()) : std::nullopt;
 }
 
 // Returns "tpe" for "tpe-1" and "tpe-2"; the sampler if the names have nothing in common.
-std::string common_name(const std::vector<const ShownStudy*>& studies) {
+std::string common_name(const std::vector<const DescribedStudy*>& studies) {
   std::string name = studies[0]->view.name;
-  for (const ShownStudy* study : studies) {
+  for (const DescribedStudy* study : studies) {
     const std::string& other = study->view.name;
     const auto end = std::ranges::mismatch(name, other).in1;
     name.erase(end, name.end());
@@ -42,11 +42,11 @@ std::string common_name(const std::vector<const ShownStudy*>& studies) {
   return sampler_of(*studies[0]).value_or(studies[0]->view.name);
 }
 
-bool are_of_a_family(const ShownStudy& a, const ShownStudy& b) {
+bool are_same_family(const DescribedStudy& a, const DescribedStudy& b) {
   return !a.family.is_null() && a.family == b.family && a.seed && b.seed && *a.seed != *b.seed;
 }
 
-double best_of_study(const ShownStudy& study) {
+double best_of_study(const DescribedStudy& study) {
   const Trial* best = best_trial(study.view);
   return best == nullptr ? kNoValue : best->values[0];
 }
@@ -54,7 +54,7 @@ double best_of_study(const ShownStudy& study) {
 // Returns the trials of each study until within reach of `target`; infinite if it never was.
 std::vector<double> trials_to_reach(const StudyFamily& family, double target) {
   std::vector<double> trials;
-  for (const ShownStudy* study : family.studies) {
+  for (const DescribedStudy* study : family.studies) {
     const auto one = trials_until(study->view, target, kWithinReach);
     trials.push_back(one ? static_cast<double>(*one) : INFINITY);
   }
@@ -65,8 +65,8 @@ std::vector<double> trials_to_reach(const StudyFamily& family, double target) {
 std::string reach_text(const StudyFamily& family, double target) {
   const std::vector<double> trials = trials_to_reach(family, target);
   std::int64_t longest = 0;
-  for (const ShownStudy* study : family.studies) {
-    longest = std::max(longest, std::ssize(trials_on_the_way(study->view)));
+  for (const DescribedStudy* study : family.studies) {
+    longest = std::max(longest, std::ssize(trials_with_best(study->view)));
   }
   const auto text = [&](double count) {
     return std::isfinite(count) ? fmt::format("{:g}", count)
@@ -86,7 +86,7 @@ std::string within_text(const std::vector<StudyFamily>& families) {
 
 std::vector<double> bests_of_studies(const StudyFamily& family) {
   std::vector<double> values;
-  for (const ShownStudy* study : family.studies)
+  for (const DescribedStudy* study : family.studies)
     if (const double value = best_of_study(*study); std::isfinite(value)) values.push_back(value);
   return values;
 }
@@ -108,7 +108,7 @@ Series family_curve(const std::vector<Series>& curves, const StudyFamily& family
 
 bool any_known_before(const std::vector<StudyFamily>& families) {
   return std::ranges::any_of(families, [](const StudyFamily& family) {
-    return std::ranges::any_of(family.studies, [](const ShownStudy* study) {
+    return std::ranges::any_of(family.studies, [](const DescribedStudy* study) {
       return count_trials(study->view).cached > 0;
     });
   });
@@ -116,7 +116,7 @@ bool any_known_before(const std::vector<StudyFamily>& families) {
 
 std::vector<std::int64_t> known_seeds(const StudyFamily& family) {
   std::vector<std::int64_t> seeds;
-  for (const ShownStudy* study : family.studies)
+  for (const DescribedStudy* study : family.studies)
     if (study->seed) seeds.push_back(*study->seed);
   return seeds;
 }
@@ -142,12 +142,13 @@ std::string short_name(const StudyFamily& family, const std::vector<StudyFamily>
 
 }  // namespace
 
-std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies) {
+std::vector<StudyFamily> families_of(const std::vector<DescribedStudy>& studies) {
   std::vector<StudyFamily> families;
-  for (const ShownStudy& study : studies) {
+  for (const DescribedStudy& study : studies) {
     const auto own = std::ranges::find_if(families, [&](const StudyFamily& family) {
-      return std::ranges::all_of(
-          family.studies, [&](const ShownStudy* other) { return are_of_a_family(*other, study); });
+      return std::ranges::all_of(family.studies, [&](const DescribedStudy* other) {
+        return are_same_family(*other, study);
+      });
     });
     if (own == families.end())
       families.push_back({study.view.name, {&study}});
@@ -156,7 +157,7 @@ std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies) {
   }
   for (StudyFamily& family : families) {
     if (!family.has_several()) continue;
-    std::ranges::sort(family.studies, {}, [](const ShownStudy* study) { return *study->seed; });
+    std::ranges::sort(family.studies, {}, [](const DescribedStudy* study) { return *study->seed; });
     family.label = fmt::format("{}: {}", common_name(family.studies), seeds_text(family));
   }
   return families;
@@ -211,7 +212,7 @@ std::vector<StudyFamilyResult> family_results(const std::vector<StudyFamily>& fa
         results.emplace_back(StudyFamilyResult{.label = family.label,
                                                .sampler = sampler_of(*family.studies[0]),
                                                .seeds = known_seeds(family)});
-    for (const ShownStudy* study : family.studies) {
+    for (const DescribedStudy* study : family.studies) {
       row.studies.push_back(study->view.name);
       const double best = best_of_study(*study);
       row.best.push_back(std::isfinite(best) ? std::optional(best) : std::nullopt);
@@ -273,7 +274,7 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
   const bool bands = std::ranges::any_of(families, &StudyFamily::has_several);
   Figure figure{.title = bands ? "Best so far; median and range of seeds" : "Best so far",
                 .panels = {}};
-  const ShownStudy& first = *families.at(0).studies.at(0);
+  const DescribedStudy& first = *families.at(0).studies.at(0);
   const Axis y{.label = first.objectives.at(0),
                .better = better_end(first.view.directions.front())};
   Panel trials{.x = {.label = "Trial"}, .y = y};
@@ -284,7 +285,7 @@ Figure compared_histories(const std::vector<StudyFamily>& families) {
   Panel cpu_seconds{.x = {.label = "CPU seconds of all trials"}, .y = y};
   for (const StudyFamily& family : families) {
     std::vector<Series> by_trial, by_seconds, by_cpu_seconds;
-    for (const ShownStudy* study : family.studies) {
+    for (const DescribedStudy* study : family.studies) {
       const BestHistory history = history_of(*study, family.label);
       by_trial.push_back(history.by_trial);
       by_seconds.push_back(history.by_seconds);

@@ -11,15 +11,15 @@
 namespace hone {
 
 struct StudyFamily {
-  std::string label;                       ///< "tpe: 3 seeds (1, 2, 3)", or the name of a single study
-  std::vector<const ShownStudy*> studies;  ///< by seed
+  std::string label;  ///< "tpe: 3 seeds (1, 2, 3)", or the name of a single study
+  std::vector<const DescribedStudy*> studies;  ///< by seed
 
   bool has_several() const { return studies.size() > 1; }
 };
 
 /// Groups studies with the same `kFamilyAttribute`, which is everything but the seed, and different seeds into
 /// families. All others are families of one. Keeps the given order.
-std::vector<StudyFamily> families_of(const std::vector<ShownStudy>& studies);
+std::vector<StudyFamily> families_of(const std::vector<DescribedStudy>& studies);
 
 /// Distance from the best of all studies that counts as reaching it: half a point.
 inline constexpr double kWithinReach = 0.005;

@@ -20,9 +20,9 @@ namespace {
 
 using Trials = std::vector<const Trial*>;
 
-constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMostAxes = 10, kMostCurves = 100;
+constexpr std::size_t kMostSliced = 9, kNameColumns = 30, kMaxAxes = 10, kMostCurves = 100;
 
-std::string title_of(const ShownStudy& study, std::string_view what) {
+std::string title_of(const DescribedStudy& study, std::string_view what) {
   const Json& part = value_at(study.measured_on, "text");
   return part.is_string() ? fmt::format("{}; {}; one seed", what, part.get<std::string>())
                           : fmt::format("{}; {} trials", what, study.view.trials.size());
@@ -55,7 +55,7 @@ Series without_repetitions(Series steps) {
 }
 
 // Returns the history without repeated points, for drawing.
-BestHistory shown_history(const ShownStudy& study, const std::string& label,
+BestHistory shown_history(const DescribedStudy& study, const std::string& label,
                           const std::string& metric = "value") {
   BestHistory history = history_of(study, label, metric);
   for (Series* steps : {&history.by_trial, &history.by_seconds, &history.by_cpu_seconds})
@@ -63,7 +63,7 @@ BestHistory shown_history(const ShownStudy& study, const std::string& label,
   return history;
 }
 
-Figure optimization_history(const ShownStudy& study) {
+Figure optimization_history(const DescribedStudy& study) {
   if (study.view.has_several_objectives()) return {};
   const BestHistory history = shown_history(study, "best so far");
   if (history.values.points.empty()) return {};
@@ -89,7 +89,7 @@ void drop_details(Figure& figure) {
 }
 
 // Returns the metrics in the formula of the objective; none if the objective is a metric itself.
-std::vector<std::string> named_metrics(const ShownStudy& study) {
+std::vector<std::string> named_metrics(const DescribedStudy& study) {
   std::vector<std::string> names;
   try {
     names = parse_formula(study.objectives[0]).names();
@@ -106,7 +106,7 @@ std::vector<std::string> named_metrics(const ShownStudy& study) {
 }
 
 // Plots the objective and its metrics, which may have different best trials.
-Figure objective_figure(const ShownStudy& study) {
+Figure objective_metric(const DescribedStudy& study) {
   if (study.view.has_several_objectives()) return {};
   constexpr std::size_t kMostMetrics = 3;
   std::vector<std::string> names = named_metrics(study);
@@ -128,7 +128,7 @@ Figure objective_figure(const ShownStudy& study) {
 }
 
 // Plots the first two objectives.
-Figure pareto_front_figure(const ShownStudy& study) {
+Figure pareto_front_figure(const DescribedStudy& study) {
   if (!study.view.has_several_objectives()) return {};
   Series others{.label = "a trial", .points = {}, .draw = Draw::points},
       front{.label = "Pareto front", .points = {}, .draw = Draw::points};
@@ -147,7 +147,7 @@ Figure pareto_front_figure(const ShownStudy& study) {
 }
 
 // Returns the importances of the parameters that vary.
-std::vector<ParameterImportance> varying(const ShownStudy& study) {
+std::vector<ParameterImportance> varying(const DescribedStudy& study) {
   std::vector<ParameterImportance> importances = study.importances;
   std::erase_if(importances, [&](const ParameterImportance& importance) {
     return std::ranges::none_of(study.view.trials, [&](const Trial* trial) {
@@ -158,7 +158,7 @@ std::vector<ParameterImportance> varying(const ShownStudy& study) {
   return importances;
 }
 
-Figure importance_figure(const ShownStudy& study) {
+Figure importance_figure(const DescribedStudy& study) {
   const std::vector<ParameterImportance> importances = varying(study);
   if (importances.empty() || complete_trials(study).size() < 2) return {};
   Panel panel{
@@ -205,7 +205,7 @@ std::vector<Tick> ticks_at(const std::string& parameter, const std::vector<Json>
   return result;
 }
 
-ValueAxis axis_of(const ShownStudy& study, const std::string& name, const Trials& trials) {
+ValueAxis axis_of(const DescribedStudy& study, const std::string& name, const Trials& trials) {
   ValueAxis axis{.parameter = name, .axis = {.label = name}};
   std::vector<Json> values;
   for (const Trial* trial : trials)
@@ -240,7 +240,7 @@ std::string end_of_name(const std::string& name) {
   return end == name ? name : "…" + end;
 }
 
-Figure slice_figure(const ShownStudy& study) {
+Figure slice_figure(const DescribedStudy& study) {
   const Trials trials = complete_trials(study);
   std::vector<ParameterImportance> importances = varying(study);
   if (trials.size() < 2 || importances.empty()) return {};
@@ -280,7 +280,8 @@ std::string range_of(const std::string& name, const ValueAxis& axis) {
 }
 
 // Returns the position from 0, at the least value of a parameter, to 1. NaN if the trial lacks it or it does not vary.
-double share_of(const ValueAxis& axis, const ShownStudy& study, const TrialParameter* parameter) {
+double share_of(const ValueAxis& axis, const DescribedStudy& study,
+                const TrialParameter* parameter) {
   if (parameter == nullptr || !(axis.high > axis.low)) return kNoValue;
   const auto scaled = [&](double value) { return axis.logarithmic ? std::log(value) : value; };
   const double low = scaled(axis.low), high = scaled(axis.high);
@@ -297,7 +298,7 @@ Trials thinned(const Trials& trials) {
 }
 
 // "Parallel coordinates", "Parallel coordinates of 100 of 1326 trials"
-std::string thinned_title(const ShownStudy& study, const std::string& what, const Trials& all) {
+std::string thinned_title(const DescribedStudy& study, const std::string& what, const Trials& all) {
   return title_of(study, all.size() <= kMostCurves
                              ? what
                              : fmt::format("{} of {} of {} trials", what, kMostCurves, all.size()));
@@ -305,7 +306,7 @@ std::string thinned_title(const ShownStudy& study, const std::string& what, cons
 
 // Draws an axis for the objective and each parameter, stacked so that their names fit, and a line for every trial. The
 // best tenth is highlighted.
-Figure parallel_figure(const ShownStudy& study) {
+Figure parallel_figure(const DescribedStudy& study) {
   Trials all = complete_trials(study);
   std::vector<ParameterImportance> importances = varying(study);
   if (all.size() < 2 || importances.empty() || study.view.has_several_objectives()) return {};
@@ -314,7 +315,7 @@ Figure parallel_figure(const ShownStudy& study) {
   });
   const Trials trials = thinned(all);
   const std::size_t best = (trials.size() + 9) / 10;
-  importances.resize(std::min(importances.size(), kMostAxes));
+  importances.resize(std::min(importances.size(), kMaxAxes));
   const double least = std::min(trials.front()->values[0], trials.back()->values[0]),
                most = std::max(trials.front()->values[0], trials.back()->values[0]);
   if (!(most > least)) return {};
@@ -346,8 +347,8 @@ Figure parallel_figure(const ShownStudy& study) {
       .title = thinned_title(study, "Parallel coordinates", all), .panels = {panel}, .width = 1000};
 }
 
-Figure intermediate_figure(const ShownStudy& study) {
-  Panel panel{.x = {.label = "Evaluation"}, .y = {.label = "Reported on the way"}};
+Figure intermediate_figure(const DescribedStudy& study) {
+  Panel panel{.x = {.label = "Evaluation"}, .y = {.label = "Intermediate value"}};
   Trials all = study.view.trials;
   std::erase_if(all, [](const Trial* trial) { return trial->reports.size() < 2; });
   for (const Trial* trial : thinned(all)) {
@@ -363,7 +364,7 @@ Figure intermediate_figure(const ShownStudy& study) {
   return {.title = thinned_title(study, "Intermediate values", all), .panels = {panel}};
 }
 
-Figure edf_figure(const ShownStudy& study) {
+Figure edf_figure(const DescribedStudy& study) {
   if (study.view.has_several_objectives()) return {};
   Series series{.points = {}, .draw = Draw::steps};
   for (const Trial* trial : complete_trials(study))
@@ -375,22 +376,24 @@ Figure edf_figure(const ShownStudy& study) {
   for (Point& point : series.points)
     point.y = ++no_more / static_cast<double>(series.points.size());
   return {.title = title_of(study, "Empirical distribution"),
-          .panels = {{.x = {.label = study.objectives[0]},
-                      .y = {.label = "Share of trials with no more", .range = Range{0, 1.02}},
-                      .series = {series}}}};
+          .panels = {
+              {.x = {.label = study.objectives[0]},
+               .y = {.label = "Share of trials with at most this value", .range = Range{0, 1.02}},
+               .series = {series}}}};
 }
 
 /// All figures; a new one is added here.
 constexpr struct {
   std::string_view name, description;
-  Figure (*draw)(const ShownStudy&);
-  std::string_view zoomed = "";  ///< name of a second figure that zooms in on dense points; empty: none
+  Figure (*draw)(const DescribedStudy&);
+  std::string_view zoomed =
+      "";  ///< name of a second figure that zooms in on dense points; empty: none
 } kFigures[] = {
     {"optimization_history", "The value of each trial, and the best so far.", optimization_history,
      "optimization_history_zoom"},
-    {"optimization_metrics", "The objective and its metrics, by trial.", objective_figure},
+    {"optimization_metrics", "The objective and its metrics, by trial.", objective_metric},
     {"pareto_front", "The trials by their first two objectives.", pareto_front_figure},
-    {"param_importances", "How much each parameter had to do with being among the best tenth.",
+    {"param_importances", "The importance of each parameter for being among the best tenth.",
      importance_figure},
     {"slice", "The first objective against each parameter.", slice_figure},
     {"parallel_coordinate", "Each trial as a line over its parameters.", parallel_figure},
@@ -402,13 +405,13 @@ constexpr struct {
 
 bool is_repetition(const Trial& trial) { return trial.user_attributes.contains(kRepeatAttribute); }
 
-Json shown_value(const ShownStudy& study, const TrialParameter& parameter) {
+Json shown_value(const DescribedStudy& study, const TrialParameter& parameter) {
   const Json value = parameter.distribution.external(parameter.value);
   const Json& list = value_at(study.index_values, parameter.name);
   const auto index = value.is_number_integer() ? value.get<std::int64_t>() : -1;
-  const bool stands =
+  const bool is_index =
       list.is_array() && index >= 0 && index < static_cast<std::int64_t>(list.size());
-  return stands ? list.at(static_cast<std::size_t>(index)) : value;
+  return is_index ? list.at(static_cast<std::size_t>(index)) : value;
 }
 
 double seconds_of(const Trial& trial) {
@@ -418,31 +421,32 @@ double seconds_of(const Trial& trial) {
   return seconds_at(trial.end) - seconds_at(trial.start);
 }
 
-void find_importances(ShownStudy& study) {
+void find_importances(DescribedStudy& study) {
   const bool has_two = complete_trials(study).size() > 1;
   study.importances = has_two ? parameter_importances(study.view) : decltype(study.importances)();
 }
 
-std::vector<const Trial*> complete_trials(const ShownStudy& study) {
+std::vector<const Trial*> complete_trials(const DescribedStudy& study) {
   Trials trials;
   for (const Trial* trial : study.view.trials)
     if (trial->state == TrialState::complete && !is_repetition(*trial)) trials.push_back(trial);
   return trials;
 }
 
-bool is_small(const ShownStudy& study) {
+bool is_small(const DescribedStudy& study) {
   constexpr std::size_t kMostTrials = 300;
   return study.view.trials.size() <= kMostTrials;
 }
 
-Point point_of(const ShownStudy& study, const Trial& trial, double x, double y, bool with_values) {
+Point point_of(const DescribedStudy& study, const Trial& trial, double x, double y,
+               bool with_values) {
   return {.x = x,
           .y = y,
           .name = name_of(trial),
           .detail = with_values ? values_text(study, trial) : ""};
 }
 
-std::vector<StudyFigure> study_figures(const ShownStudy& study) {
+std::vector<StudyFigure> study_figures(const DescribedStudy& study) {
   std::vector<StudyFigure> figures;
   for (const auto& row : kFigures) {
     Figure figure = row.draw(study);

@@ -35,7 +35,7 @@ inline constexpr const char* kRepeatAttribute = "repeat_of";
 inline constexpr int kObjectiveDigits = 4;
 
 /// A study, and the meaning of its numbers.
-struct ShownStudy {
+struct DescribedStudy {
   StudyView view = {};
   std::vector<std::string> objectives = {};  ///< names, one for each direction
   Json index_values = Json::object();        ///< as in `kIndexValuesAttribute`
@@ -48,19 +48,20 @@ struct ShownStudy {
 };
 
 /// Computes the importances of the parameters; none with fewer than two complete trials.
-void find_importances(ShownStudy& study);
+void find_importances(DescribedStudy& study);
 
 /// Returns the complete trials by number, without repetitions.
-std::vector<const Trial*> complete_trials(const ShownStudy& study);
+std::vector<const Trial*> complete_trials(const DescribedStudy& study);
 /// Returns whether all figures show the values of trials. In larger studies one does; the others only name them.
-bool is_small(const ShownStudy& study);
+bool is_small(const DescribedStudy& study);
 /// Returns a point labelled with its trial, `with_values` also with the trial's values.
-Point point_of(const ShownStudy& study, const Trial& trial, double x, double y, bool with_values);
+Point point_of(const DescribedStudy& study, const Trial& trial, double x, double y,
+               bool with_values);
 
 /// Returns whether it repeats another trial with another seed.
 bool is_repetition(const Trial& trial);
 /// Returns what the value of a parameter stands for.
-Json shown_value(const ShownStudy& study, const TrialParameter& parameter);
+Json shown_value(const DescribedStudy& study, const TrialParameter& parameter);
 /// Returns the duration of a trial: its attribute, else the time from start to end. NaN if it is not known.
 double seconds_of(const Trial& trial);
 
@@ -75,6 +76,6 @@ struct StudyFigure {
 /// away, optimization_metrics (an objective and the metrics in its formula), pareto_front of the first two of several
 /// objectives, param_importances (from `find_importances`), slice and parallel_coordinate of the most important
 /// parameters, intermediate_values, edf.
-std::vector<StudyFigure> study_figures(const ShownStudy& study);
+std::vector<StudyFigure> study_figures(const DescribedStudy& study);
 
 }  // namespace hone

@@ -20,10 +20,11 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kShownTrials = 20;
-constexpr std::string_view kFormatSuffix = ".format";  // suffix of parameters that are layer formats
+constexpr std::string_view kFormatSuffix =
+    ".format";  // suffix of parameters that are layer formats
 
 // Returns trials best first by the first objective; with several objectives only the Pareto front.
-std::vector<const Trial*> ranked(const ShownStudy& study) {
+std::vector<const Trial*> ranked(const DescribedStudy& study) {
   std::vector<const Trial*> trials =
       study.view.has_several_objectives() ? pareto_front(study.view) : study.view.trials;
   std::erase_if(trials, [](const Trial* trial) {
@@ -45,7 +46,7 @@ std::vector<std::string> parameter_names(const StudyView& study) {
 }
 
 // Returns whether a metric gets its own column: trials have it, and it is not an objective.
-bool tells(const ShownStudy& study, const std::string& metric) {
+bool has_own_column(const DescribedStudy& study, const std::string& metric) {
   return std::ranges::find(study.objectives, metric) == study.objectives.end() &&
          std::ranges::any_of(study.view.trials, [&](const Trial* trial) {
            return std::isfinite(metric_in(*trial, metric));
@@ -74,7 +75,7 @@ Json value_or_null(const Trial& trial, const char* attribute) {
 }
 
 // Returns an accuracy as a share of examples; none for other metrics, and if the examples are not known.
-std::optional<Proportion> proportion_of(const ShownStudy& study, const std::string& metric,
+std::optional<Proportion> proportion_of(const DescribedStudy& study, const std::string& metric,
                                         double value) {
   const Json& rows = value_at(study.measured_on, "n");
   if (metric != kAccuracy.key || !rows.is_number_integer()) return std::nullopt;
@@ -90,7 +91,7 @@ Cell proportion_cell(const Proportion& share, double value) {
   return percent_within(value, interval.low, interval.high);
 }
 
-Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
+Cell value_cell(const DescribedStudy& study, std::size_t index, double value) {
   if (const auto share = proportion_of(study, study.objectives[index], value))
     return proportion_cell(*share, value);
   constexpr double kLarge = 1000;
@@ -101,25 +102,25 @@ Cell value_cell(const ShownStudy& study, std::size_t index, double value) {
 /// A metric with a column in tables of trials.
 struct ShownMetric {
   std::string name, title;
-  Cell (*cell)(const ShownStudy& study, double value);
+  Cell (*cell)(const DescribedStudy& study, double value);
 };
 // The metrics of the tasks come first, for objectives that are formulas.
 const ShownMetric kShownMetrics[] = {
     {kAccuracy.key, "Accuracy",
-     [](const ShownStudy& study, double value) {
+     [](const DescribedStudy& study, double value) {
        const auto share = proportion_of(study, kAccuracy.key, value);
        return share ? proportion_cell(*share, value) : percent(value);
      }},
-    {kR2.key, "R²", [](const ShownStudy&, double value) { return percent(value); }},
-    {kMicroF1.key, "Micro F1", [](const ShownStudy&, double value) { return percent(value); }},
+    {kR2.key, "R²", [](const DescribedStudy&, double value) { return percent(value); }},
+    {kMicroF1.key, "Micro F1", [](const DescribedStudy&, double value) { return percent(value); }},
     {"average_bits", "Bits per weight",
-     [](const ShownStudy&, double value) -> Cell { return real(value, 2); }},
+     [](const DescribedStudy&, double value) -> Cell { return real(value, 2); }},
     {"packed_bytes", "Size when packed",
-     [](const ShownStudy&, double value) -> Cell {
+     [](const DescribedStudy&, double value) -> Cell {
        return bytes(static_cast<std::int64_t>(value));
      }},
     {"latency_ms", "Latency per example, batch size 1 (ms)",
-     [](const ShownStudy&, double value) -> Cell { return significant(value); }}};
+     [](const DescribedStudy&, double value) -> Cell { return significant(value); }}};
 
 // Returns an absent cell if there is no number.
 template <typename CellOf>
@@ -213,7 +214,7 @@ const Fields& fields_of(const ObjectiveResult*) {
   return fields;
 }
 
-std::vector<ObjectiveResult> objective_results(const ShownStudy& study) {
+std::vector<ObjectiveResult> objective_results(const DescribedStudy& study) {
   std::vector<ObjectiveResult> results;
   for (std::size_t i = 0; i < study.objectives.size(); ++i)
     results.push_back({study.objectives[i], study.view.directions[i]});
@@ -236,7 +237,7 @@ std::string best_text(const StudyView& study) {
                            shown_number(best->number));
 }
 
-Json shown_values(const ShownStudy& study, const Trial& trial) {
+Json shown_values(const DescribedStudy& study, const Trial& trial) {
   Json values = Json::object();
   for (const TrialParameter& parameter : trial.parameters)
     values[parameter.name] = shown_value(study, parameter);
@@ -251,7 +252,7 @@ std::string value_text(const std::string& parameter, const Json& value) {
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : to_line(value);
 }
 
-std::string values_text(const ShownStudy& study, const Trial& trial) {
+std::string values_text(const DescribedStudy& study, const Trial& trial) {
   constexpr std::size_t kMostValues = 4;
   const Json values = shown_values(study, trial);
   std::map<std::string, int> choices_by_format;
@@ -280,14 +281,14 @@ std::string values_text(const ShownStudy& study, const Trial& trial) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-const Trial* best_alone(const StudyView& study) {
+const Trial* best_of_single_objective(const StudyView& study) {
   return study.has_several_objectives() ? nullptr : best_trial(study);
 }
 
-std::string headline_of(const ShownStudy& study) {
+std::string headline_of(const DescribedStudy& study) {
   const std::int64_t trials = count_trials(study.view).finished();
   const std::string of_trials = fmt::format("{} trial{}", grouped(trials), trials == 1 ? "" : "s");
-  if (const Trial* best = best_alone(study.view))
+  if (const Trial* best = best_of_single_objective(study.view))
     return fmt::format("Best of {}: {} = {} (trial {})", of_trials, study.objectives[0],
                        rounded_text(best->values[0], kObjectiveDigits), shown_number(best->number));
   const std::size_t front = pareto_front(study.view).size();
@@ -297,9 +298,9 @@ std::string headline_of(const ShownStudy& study) {
                     : fmt::format("{} of {} on the Pareto front", front, of_trials);
 }
 
-Table best_trials(const ShownStudy& study) { return trials_table(study, ranked(study)); }
+Table best_trials(const DescribedStudy& study) { return trials_table(study, ranked(study)); }
 
-Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& trials) {
+Table trials_table(const DescribedStudy& study, const std::vector<const Trial*>& trials) {
   const bool candidates = std::ranges::any_of(trials, is_candidate);
   std::vector<Column> columns = {{"trial", "Trial"}};
   if (candidates) columns.insert(columns.begin(), {"candidate", "Candidate"});
@@ -308,7 +309,7 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
   if (candidates) columns.push_back({"within_limits", "Within limits"});
   std::vector<ShownMetric> metrics;
   for (const ShownMetric& metric : kShownMetrics)
-    if (tells(study, metric.name)) metrics.push_back(metric);
+    if (has_own_column(study, metric.name)) metrics.push_back(metric);
   for (const ShownMetric& metric : metrics) columns.push_back({metric.name, metric.title});
   columns.push_back({"values", candidates ? "Recipe" : "Parameters"});
   Table table(columns);
@@ -344,23 +345,24 @@ Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& tri
   return table;
 }
 
-std::vector<const Trial*> shrink_candidates(const ShownStudy& study) {
+std::vector<const Trial*> shrink_candidates(const DescribedStudy& study) {
   std::vector<const Trial*> candidates = complete_trials(study);
   std::erase_if(candidates, [](const Trial* trial) { return !is_candidate(trial); });
   return candidates;
 }
 
-std::string certainty_text(const ShownStudy& study) {
+std::string certainty_text(const DescribedStudy& study) {
   const bool shows_accuracy =
       std::ranges::find(study.objectives, kAccuracy.key) != study.objectives.end() ||
-      tells(study, kAccuracy.key);
+      has_own_column(study, kAccuracy.key);
   if (shows_accuracy && proportion_of(study, kAccuracy.key, 0))
     return "95% confidence intervals (Wilson) are of each trial alone; the best of many trials is "
            "likely above its own.";
-  return "There are no confidence intervals: the study does not say what its values average.";
+  return "There are no confidence intervals: the study does not record what its values were "
+         "measured on.";
 }
 
-Table all_trials(const ShownStudy& study) {
+Table all_trials(const DescribedStudy& study) {
   const std::vector<std::string> parameters = parameter_names(study.view);
   std::vector<Column> columns = {{"number", "number"}, {"state", "state"}};
   for (const std::string& objective : study.objectives) columns.push_back({objective, objective});

@@ -48,7 +48,7 @@ struct ObjectiveResult {
   Direction direction = Direction::maximize;
 };
 const Fields& fields_of(const ObjectiveResult*);
-std::vector<ObjectiveResult> objective_results(const ShownStudy& study);
+std::vector<ObjectiveResult> objective_results(const DescribedStudy& study);
 
 /// Returns the numbers of the trials, in their order.
 std::vector<std::int64_t> numbers_of(const std::vector<const Trial*>& trials);
@@ -57,9 +57,9 @@ std::vector<std::int64_t> numbers_of(const std::vector<const Trial*>& trials);
 std::string best_text(const StudyView& study);
 
 /// Returns the best trial of a study with one objective; null if there is none, or if it has several objectives.
-const Trial* best_alone(const StudyView& study);
+const Trial* best_of_single_objective(const StudyView& study);
 /// "Best of 20 trials: accuracy = 0.7812 (trial 16)", "3 of 20 trials on the Pareto front".
-std::string headline_of(const ShownStudy& study);
+std::string headline_of(const DescribedStudy& study);
 
 /// Returns a metric of the trial's model from `kMetricsAttribute`; NaN if it has none of that name.
 double metric_in(const Trial& trial, const std::string& name);
@@ -67,23 +67,23 @@ double metric_in(const Trial& trial, const std::string& name);
 double trial_value(const Trial& trial, const std::string& name);
 
 /// Returns the values of a trial's parameters by name.
-Json shown_values(const ShownStudy& study, const Trial& trial);
+Json shown_values(const DescribedStudy& study, const Trial& trial);
 /// Returns the value of a parameter, "0.0003". A layer's format "none" becomes "full precision".
 std::string value_text(const std::string& parameter, const Json& value);
 /// "learning_rate 0.0003, batch 16, …". Formats chosen layer by layer are counted: "formats: 9 int, 5 none, …".
-std::string values_text(const ShownStudy& study, const Trial& trial);
+std::string values_text(const DescribedStudy& study, const Trial& trial);
 
 /// Returns the best complete and feasible trials without repetitions, at most 20; with several objectives the Pareto
 /// front, best first by the first objective. An accuracy on a known split has Wilson's interval. Bits are averaged over
 /// all linears, 32 for those in full precision (`average_bits` of docs/guides/search.md).
-Table best_trials(const ShownStudy& study);
+Table best_trials(const DescribedStudy& study);
 /// Returns the same for these trials, in their order; candidates of `hone shrink` have their numbers and recipes.
-Table trials_table(const ShownStudy& study, const std::vector<const Trial*>& trials);
+Table trials_table(const DescribedStudy& study, const std::vector<const Trial*>& trials);
 /// Returns the complete candidates of `hone shrink`, in their order; empty for other studies.
-std::vector<const Trial*> shrink_candidates(const ShownStudy& study);
+std::vector<const Trial*> shrink_candidates(const DescribedStudy& study);
 /// Says which confidence intervals that table has.
-std::string certainty_text(const ShownStudy& study);
+std::string certainty_text(const DescribedStudy& study);
 /// Returns all trials as rows, with all parameters.
-Table all_trials(const ShownStudy& study);
+Table all_trials(const DescribedStudy& study);
 
 }  // namespace hone

@@ -60,9 +60,9 @@ TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
   const FineTuneOptions& training = subject.training;
   // With fresh weights, the subject's are only those of the first seed; each trial draws its own.
   Json shared = {
-      {"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
-      {"config", subject.parent.model.facts.config},
-      {"graph", fingerprint(to_string(subject.parent.model.graph))},
+      {"model", run_identity(Json::object(), subject.baseline.model.parameters, subject.data)},
+      {"config", subject.baseline.model.facts.config},
+      {"graph", fingerprint(to_string(subject.baseline.model.graph))},
       {"fresh", subject.fresh},
       {"metrics", metric_names(subject)},
       {"eval_batch", training.eval_batch_size},
@@ -118,14 +118,14 @@ std::string TrialCache::finding_key(const Json& of) const {
   return fingerprint(to_line({{"finding", of}, {"subject", subject_}}));
 }
 
-std::optional<Json> TrialCache::find_finding(const Json& of) {
+std::optional<Json> TrialCache::find_result(const Json& of) {
   if (!store_) return std::nullopt;
   const std::optional<Json> about = store_->about(finding_key(of));
   if (!about || !about->is_object() || !about->contains("finding")) return std::nullopt;
   return about->at("finding");
 }
 
-void TrialCache::keep_finding(const Json& of, const Json& finding) {
+void TrialCache::store_result(const Json& of, const Json& finding) {
   if (!store_) return;
   try {
     store_->put(finding_key(of), {}, {}, {{"finding", finding}, {"of", of}});
@@ -134,7 +134,7 @@ void TrialCache::keep_finding(const Json& of, const Json& finding) {
   }
 }
 
-TrainedWeights TrialCache::trainings(bool large) {
+TrainingCache TrialCache::trainings(bool large) {
   return {.find = [this](const Json& of) { return find_trained(of); },
           .keep = [this, large](const Json& of,
                                 const FinishedTraining& it) { keep_trained(of, it, large); }};
@@ -173,7 +173,7 @@ std::string TrialCache::checkpoint_key(const TrialConfiguration& configuration, 
       {{"checkpoints", key(configuration, seed, /*watched=*/true)}, {"evaluations", evaluations}}));
 }
 
-std::optional<std::vector<std::map<std::string, double>>> TrialCache::take_checkpoints(
+std::optional<std::vector<std::map<std::string, double>>> TrialCache::restore_checkpoints(
     const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
     const fs::path& to) {
   if (!store_) return std::nullopt;
@@ -182,9 +182,9 @@ std::optional<std::vector<std::map<std::string, double>>> TrialCache::take_check
   return about ? std::optional(evaluations_from(*about)) : std::nullopt;
 }
 
-void TrialCache::keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
-                                  const std::vector<std::map<std::string, double>>& evaluations,
-                                  const fs::path& from) {
+void TrialCache::store_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
+                                   const std::vector<std::map<std::string, double>>& evaluations,
+                                   const fs::path& from) {
   if (!store_) return;
   try {
     store_->put(checkpoint_key(configuration, seed, evaluations.size()), from, files_below(from),

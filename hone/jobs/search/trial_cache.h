@@ -20,9 +20,8 @@ struct TrialRecord {
   /// As in `TrialModel`.
   std::map<std::string, std::vector<double>> intervals = {};
   Json allocated = {};
-  double seconds = 0;  ///< duration
-  std::optional<double> cpu_seconds =
-      {};  ///< CPU time; none: written by an older version
+  double seconds = 0;                      ///< duration
+  std::optional<double> cpu_seconds = {};  ///< CPU time; none: written by an older version
 };
 
 class TrialCache {
@@ -38,24 +37,24 @@ class TrialCache {
             const TrialRecord& record);
 
   /// Returns a cached intermediate result of this subject, by its key.
-  std::optional<Json> find_finding(const Json& of);
-  void keep_finding(const Json& of, const Json& finding);
+  std::optional<Json> find_result(const Json& of);
+  void store_result(const Json& of, const Json& finding);
 
   /// Returns the cache of trainings. Weights of more than a two-hundredth of the store, which would soon evict all
   /// else, are stored only with `large`.
-  TrainedWeights trainings(bool large);
+  TrainingCache trainings(bool large);
 
   /// Returns whether there is a store.
   bool keeps() const { return store_.has_value(); }
   /// Copies the checkpoints of a trial that was stopped after this many evaluations into `to`. Returns the metrics of
   /// these evaluations; none if there are no such checkpoints.
-  std::optional<std::vector<std::map<std::string, double>>> take_checkpoints(
+  std::optional<std::vector<std::map<std::string, double>>> restore_checkpoints(
       const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
       const fs::path& to);
   /// Stores all files in `from` as checkpoints of a stopped trial.
-  void keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
-                        const std::vector<std::map<std::string, double>>& evaluations,
-                        const fs::path& from);
+  void store_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
+                         const std::vector<std::map<std::string, double>>& evaluations,
+                         const fs::path& from);
 
   /// Returns the key of a trial in the store.
   std::string key(const TrialConfiguration& configuration, std::uint64_t seed, bool watched) const;

@@ -70,7 +70,7 @@ std::map<std::string, double> shape_metrics(const Graph& graph, const Quantizati
 }
 
 std::vector<std::string> metric_names(const TrialSubject& subject) {
-  const Task task = subject.parent.model.facts.task();
+  const Task task = subject.baseline.model.facts.task();
   std::vector<std::string> names;
   for (const Metric& metric : metrics(task)) names.emplace_back(metric.name);
   names.insert(names.end(), std::begin(kShapeMetrics), std::end(kShapeMetrics));
@@ -82,16 +82,16 @@ std::vector<std::string> metric_names(const TrialSubject& subject) {
   return names;
 }
 
-bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe,
-                         const TrialSubject& subject) {
-  const Model& parent = subject.parent.model;
+bool is_known_during_training(const std::string& name, const SearchRecipe& recipe,
+                              const TrialSubject& subject) {
+  const Model& baseline = subject.baseline.model;
   if (name == "packed_bytes" &&
-      (recipe.native || prunes(recipe) || !pruned_weights(parent.graph).empty()))
+      (recipe.native || prunes(recipe) || !pruned_weights(baseline.graph).empty()))
     return false;  // the file leaves out zeros
   // An allocation is known only at the end of the trial.
   return (!recipe.allocation &&
           std::ranges::find(kShapeMetrics, name) != std::end(kShapeMetrics)) ||
-         std::ranges::any_of(metrics(parent.facts.task()),
+         std::ranges::any_of(metrics(baseline.facts.task()),
                              [&](const Metric& metric) { return metric.name == name; });
 }
 

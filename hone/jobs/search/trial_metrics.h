@@ -24,8 +24,8 @@ inline constexpr const char* kLatencyMetric = "latency_ms";
 /// Returns the names of metrics that formulas may use: those of the task and of the model.
 std::vector<std::string> metric_names(const TrialSubject& subject);
 /// Returns whether this metric is known while a trial of this recipe and subject trains.
-bool is_known_on_the_way(const std::string& name, const SearchRecipe& recipe,
-                         const TrialSubject& subject);
+bool is_known_during_training(const std::string& name, const SearchRecipe& recipe,
+                              const TrialSubject& subject);
 
 /// Returns the finite metrics of an evaluation by name.
 std::map<std::string, double> evaluation_metrics(const TaskEvaluation& evaluation);

@@ -15,8 +15,8 @@ constexpr std::uint64_t kMostArchitectures = 100'000;
 std::string square_name(const std::string& linear) { return linear + "_type"; }
 
 // Returns the value of a setting in a trial.
-Json meant(const SearchSetting& setting, const std::string& name, const Assignment& values) {
-  return setting.varies() ? setting.meant(values.at(name)) : setting.value;
+Json decoded(const SearchSetting& setting, const std::string& name, const Assignment& values) {
+  return setting.varies() ? setting.decoded(values.at(name)) : setting.value;
 }
 
 std::string parameter_name(const RecipeSection& section, const SearchSetting& setting) {
@@ -24,7 +24,7 @@ std::string parameter_name(const RecipeSection& section, const SearchSetting& se
 }
 
 // Removes settings without an effect, so that equivalent configurations are equal.
-void leave_out_idle(TrialConfiguration& trial) {
+void remove_idle_sections(TrialConfiguration& trial) {
   for (const RecipeSection& section : recipe_sections())
     if (std::optional<Json>& values = trial.*section.values; values && section.idle(*values))
       values.reset();
@@ -88,7 +88,7 @@ void TrialSpace::add_setting(const std::string& name, const SearchSetting& setti
 Json TrialSpace::architecture_of(const Assignment& values) const {
   Json keys = Json::object();
   for (const SearchSetting& setting : recipe_.architecture)
-    keys[setting.key] = meant(setting, setting.key, values);
+    keys[setting.key] = decoded(setting, setting.key, values);
   return keys;
 }
 
@@ -116,10 +116,9 @@ std::vector<std::string> TrialSpace::possible_linears(bool square) const {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     return true;
   };
-  user_check(
-      walk_points(shapes, add, kMostArchitectures),
-      "{}: more than {} architectures, which is too many to look at the linear layers of each",
-      recipe_.where, grouped(kMostArchitectures));
+  user_check(walk_points(shapes, add, kMostArchitectures),
+             "{}: more than {} architectures, too many to list the linear layers of each",
+             recipe_.where, grouped(kMostArchitectures));
   return names;
 }
 
@@ -140,7 +139,7 @@ void TrialSpace::add_squares() {
                                  }});
 }
 
-void TrialSpace::object_by(std::function<std::string(const TrialConfiguration&)> objection) {
+void TrialSpace::set_objection(std::function<std::string(const TrialConfiguration&)> objection) {
   space_.objection = [this, objection = std::move(objection)](const Assignment& values) {
     return objection(configuration_of(values));
   };
@@ -153,11 +152,11 @@ Json TrialSpace::index_values() const {
   return json;
 }
 
-Json TrialSpace::external_of(const std::string& name, const Json& meant) const {
+Json TrialSpace::external_of(const std::string& name, const Json& decoded) const {
   const auto setting = settings_.find(name);
-  if (setting == settings_.end() || setting->second.ordered.empty()) return meant;
+  if (setting == settings_.end() || setting->second.ordered.empty()) return decoded;
   const std::vector<Json>& ordered = setting->second.ordered;
-  return std::ranges::find(ordered, meant) - ordered.begin();
+  return std::ranges::find(ordered, decoded) - ordered.begin();
 }
 
 std::vector<Json> TrialSpace::first_points() const {
@@ -175,7 +174,7 @@ std::vector<Json> TrialSpace::first_points() const {
       const Distribution& distribution = parameter->distribution;
       with_context(fmt::format("{}: [[first]]: {}", recipe_.at(point.line), name), [&] {
         user_check(distribution.contains(distribution.internal(external)),
-                   "{} is none of its values", to_line(value));
+                   "{} is not one of its values", to_line(value));
       });
       points.back()[name] = external;
     }
@@ -197,14 +196,14 @@ void TrialSpace::add_precision() {
     user_check(
         std::ranges::any_of(
             linears, [&](const std::string& name) { return matches_any(group.layers, name); }),
-        "{}: [[precision]]: '{}' names no linear layer; see the names in `hone inspect MODEL`",
+        "{}: [[precision]]: '{}' matches no linear layer; see the names in `hone inspect MODEL`",
         recipe_.at(group.line), group.name());
     std::vector<std::string> own;
     for (const std::string& linear : linears)
       if (group_of(linear) == &group) own.push_back(linear);
-    user_check(!own.empty(), "{}: [[precision]]: later ones name all the linear layers of '{}'",
+    user_check(!own.empty(), "{}: [[precision]]: later groups match all linear layers of '{}'",
                recipe_.at(group.line), group.name());
-    if (group.choice == LayersChoose::together) {
+    if (group.choice == ChoiceScope::shared) {
       add_formats(group.name(), group, {});
       continue;
     }
@@ -226,7 +225,7 @@ void TrialSpace::add_formats(const std::string& name, const PrecisionGroup& grou
   add_setting(name + ".structure", group.structure,
               [active, name, sparsity = group.sparsity](const Assignment& earlier) {
                 return (!active || active(earlier)) &&
-                       meant(sparsity, name + ".sparsity", earlier) != 0;
+                       decoded(sparsity, name + ".sparsity", earlier) != 0;
               });
   for (const FormatTemplate& one : group.formats)
     for (const SearchSetting& parameter : one.parameters)
@@ -248,7 +247,7 @@ std::string TrialSpace::format_of(const std::string& name, const PrecisionGroup&
   for (const SearchSetting& parameter : chosen->parameters)
     if (parameter.varies())
       parameters[parameter.key] =
-          parameter.meant(values.at(fmt::format("{}.{}.{}", name, chosen->name, parameter.key)));
+          parameter.decoded(values.at(fmt::format("{}.{}.{}", name, chosen->name, parameter.key)));
   return chosen->filled(parameters);
 }
 
@@ -274,23 +273,23 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
     if (const SearchRecipe::Section& settings = recipe_.*section.settings) {
       Json& given = (result.*section.values).emplace(Json::object());
       for (const SearchSetting& setting : *settings)
-        given[setting.key] = meant(setting, parameter_name(section, setting), values);
+        given[setting.key] = decoded(setting, parameter_name(section, setting), values);
     }
-  leave_out_idle(result);
+  remove_idle_sections(result);
   for (const std::string& linear : linears_of(architecture_of(values)).all) {
     const PrecisionGroup* group = group_of(linear);
     if (group == nullptr || !has_layer(linear, values)) continue;
-    const bool each = group->choice == LayersChoose::each;
+    const bool each = group->choice == ChoiceScope::each;
     const std::string name = each ? linear : group->name();
     const std::string format = format_of(name, *group, values);
     for (const std::string& operand : group->operands) result.formats[linear][operand] = format;
-    const Json share = meant(group->sparsity, name + ".sparsity", values);
+    const Json share = decoded(group->sparsity, name + ".sparsity", values);
     if (share == 0) continue;
-    const Json structure = meant(group->structure, name + ".structure", values);
+    const Json structure = decoded(group->structure, name + ".structure", values);
     result.sparsities[linear] = to_json(LayerSparsity{
         .share = share.get<double>(), .structure = parse_structure(structure.get<std::string>())});
   }
-  if (recipe_.allocation) result.allocation = spelled(recipe_.allocation->request);
+  if (recipe_.allocation) result.allocation = request_json(recipe_.allocation->request);
   return result;
 }
 

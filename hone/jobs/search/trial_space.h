@@ -42,7 +42,7 @@ class TrialSpace {
   TrialSpace& operator=(const TrialSpace&) = delete;
 
   /// Excludes the points for which `objection` returns a reason; "" accepts a point.
-  void object_by(std::function<std::string(const TrialConfiguration&)> objection);
+  void set_objection(std::function<std::string(const TrialConfiguration&)> objection);
 
   const SearchSpace& space() const { return space_; }
   const SearchRecipe& recipe() const { return recipe_; }
@@ -52,7 +52,7 @@ class TrialSpace {
   /// Returns the linears that the precision groups match in this model; all linears without such groups.
   std::vector<std::string> precision_layers(const TrialConfiguration& configuration) const;
   /// Returns what studies store for a value of this parameter: an index if the recipe has a list of numbers.
-  Json external_of(const std::string& name, const Json& meant) const;
+  Json external_of(const std::string& name, const Json& decoded) const;
   /// Returns the recipe's first points as studies store them. Throws `UserError` for points outside the space.
   std::vector<Json> first_points() const;
 

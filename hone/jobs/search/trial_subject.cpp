@@ -5,7 +5,7 @@
 namespace hone {
 
 ModelFacts trial_facts(const TrialSubject& subject, const Json& architecture) {
-  Json config = subject.parent.model.facts.config;
+  Json config = subject.baseline.model.facts.config;
   config.update(architecture);
   return model_facts(config, "[architecture]");
 }
@@ -20,10 +20,10 @@ LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
                        const Context& context) {
   LinearNames names;
   if (!objection(subject, {.architecture = architecture}).empty()) return names;
-  const Graph graph = architecture.empty() ? plain_graph(subject.parent.model)
+  const Graph graph = architecture.empty() ? unquantized_graph(subject.baseline.model)
                                            : trial_graph(subject, architecture, context);
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is(kUsualLayer)) continue;
+    if (!node->is(kDefaultLayer)) continue;
     names.all.push_back(node->name());
     if (node->input_types()[0].dim(-1).size == node->types()[0].dim(-1).size)
       names.square.push_back(node->name());

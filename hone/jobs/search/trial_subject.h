@@ -18,19 +18,19 @@ namespace hone {
 
 /// The model, data and options that trials of a search share. Choices use `data.validation` under any protocol.
 struct TrialSubject {
-  std::string name;  ///< of the model, as `open_model` takes it
-  TextModel parent;  ///< the baseline, or a model with fresh weights
+  std::string name;    ///< of the model, as `open_model` takes it
+  TextModel baseline;  ///< the baseline, or a model with fresh weights
   /// Every trial draws its own weights: the architecture varies, or the model has fresh weights.
   bool fresh = false;
   EncodedSplits data;
   EncodedSplits
-      unwatched;  ///< the same without a validation split, for trainings that are not watched
-  std::optional<Measurement> parent_measured = {};  ///< on `data.validation`; none: it is fresh
-  std::vector<Gate> gates = {};                     ///< the allowed drops against it
+      without_validation;  ///< the same without a validation split, for trainings that are not watched
+  std::optional<Measurement> baseline_measured = {};  ///< on `data.validation`; none: it is fresh
+  std::vector<Gate> gates = {};                       ///< the allowed drops against it
   FineTuneOptions training = {};  ///< defaults for settings: batches, evaluations
   CalibrationRun calibration = {};
   /// Texts for measuring formats on single layers; none: `allocation_texts`.
-  std::optional<AllocationTexts> allocated_on = {};
+  std::optional<AllocationTexts> allocation_data = {};
   /// Measure trials as `for_other_programs` converts them; trials fail if `transformers` cannot load that.
   bool loadable = false;
   UnitScores unit_scores = {};  ///< of the baseline, for recipes with [structure]

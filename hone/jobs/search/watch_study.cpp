@@ -18,8 +18,8 @@
 namespace hone {
 namespace {
 
-ReadStudy watched_study(StudyStorage& storage, const WatchJob& job) {
-  std::vector<ReadStudy> studies =
+LoadedStudy watched_study(StudyStorage& storage, const WatchJob& job) {
+  std::vector<LoadedStudy> studies =
       read_studies(storage, job.storage,
                    job.study.empty() ? std::vector<std::string>{} : std::vector{job.study});
   user_check(!studies.empty(), "{}: has no study to watch", job.storage);
@@ -33,12 +33,12 @@ class Watch {
       : job_(job), context_(context), changed_(Clock::now()) {}
 
   // Reports new trials; returns whether to go on.
-  bool look(const ReadStudy& study,
-            const std::function<void(const WatchedTrial&, Progress&)>& tell) {
+  bool poll(const LoadedStudy& study,
+            const std::function<void(const WatchedTrial&, Progress&)>& on_trial) {
     if (!progress_) begin(study);
     for (const auto& trial : study.trials) {
       if (!is_finished(trial->state) || !told_.insert(trial->number).second) continue;
-      tell({study.shown, *trial, is_best(study, *trial)}, *progress_);
+      on_trial({study.shown, *trial, is_best(study, *trial)}, *progress_);
     }
     if (const std::string state = to_text(count_trials(study.shown.view)) + last_time(study);
         state != state_) {
@@ -55,7 +55,7 @@ class Watch {
   using Clock = std::chrono::steady_clock;
 
   // Skips finished trials before the last `job.last`.
-  void begin(const ReadStudy& study) {
+  void begin(const LoadedStudy& study) {
     std::vector<std::int64_t> ended;
     for (const auto& trial : study.trials)
       if (is_finished(trial->state)) ended.push_back(trial->number);
@@ -75,7 +75,7 @@ class Watch {
                                       .output = context_.progress});
   }
 
-  bool is_best(const ReadStudy& study, const Trial& trial) {
+  bool is_best(const LoadedStudy& study, const Trial& trial) {
     if (study.shown.view.has_several_objectives() || trial.state != TrialState::complete ||
         trial.violation() > 0)
       return false;
@@ -85,7 +85,7 @@ class Watch {
     return true;
   }
 
-  static std::string note_of(const ReadStudy& study, const TrialCounts& counts) {
+  static std::string note_of(const LoadedStudy& study, const TrialCounts& counts) {
     return best_text(study.shown.view) +
            (counts.running > 0 ? fmt::format(", {} running", counts.running) : "");
   }
@@ -127,13 +127,13 @@ WatchFields watch_fields(const WatchedTrial& watched) {
 }
 
 std::string watch_study(const WatchJob& job,
-                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const std::function<void(const WatchedTrial&, Progress&)>& on_trial,
                         const Context& context) {
   const std::unique_ptr<StudyStorage> storage =
-      open_storage(storage_now(job.storage), /*must_exist=*/true);
-  ReadStudy study = watched_study(*storage, job);
+      open_storage(current_storage_path(job.storage), /*must_exist=*/true);
+  LoadedStudy study = watched_study(*storage, job);
   Watch watch(job, context);
-  while (interrupt_signal() == 0 && watch.look(study, tell)) {
+  while (interrupt_signal() == 0 && watch.poll(study, on_trial)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     read_trials(*storage, study);
   }

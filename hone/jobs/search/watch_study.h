@@ -22,7 +22,7 @@ struct WatchJob {
 
 /// A finished trial.
 struct WatchedTrial {
-  const ShownStudy& study;
+  const DescribedStudy& study;
   const Trial& trial;
   bool is_best;  ///< better than all that finished before it
 };
@@ -40,11 +40,11 @@ struct WatchFields {
 const Fields& fields_of(const WatchFields*);
 WatchFields watch_fields(const WatchedTrial& watched);
 
-/// Calls `tell` for every trial that finishes, by number if several finish at once. Shows the number of trials, the
+/// Calls `on_trial` for every trial that finishes, by number if several finish at once. Shows the number of trials, the
 /// best one, and the remaining time if the study has a number of trials. Ends on an interrupt, or by `idle_seconds`.
-/// Returns a sentence about the study. Throws `UserError` as `tell_studies` does.
+/// Returns a sentence about the study. Throws `UserError` as `manage_studies` does.
 std::string watch_study(const WatchJob& job,
-                        const std::function<void(const WatchedTrial&, Progress&)>& tell,
+                        const std::function<void(const WatchedTrial&, Progress&)>& on_trial,
                         const Context& context);
 
 }  // namespace hone

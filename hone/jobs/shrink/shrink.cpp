@@ -49,15 +49,14 @@ bool may(const ShrinkJob& job, std::string_view means) {
 }
 
 void check_job(const ShrinkJob& job) {
-  user_check(!is_fresh(job.model),
-             "{}: fresh weights have learned nothing that could be kept; give a trained model",
+  user_check(!is_new_model(job.model),
+             "{}: the weights are fresh, so there is no accuracy to keep; give a trained model",
              job.model);
-  usage_check(
-      job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
-      "`recipe` says all that may be tried: `only` and `freeze` would change nothing of it; "
-      "leave them out, and sections or `freeze` in the recipe in");
+  usage_check(job.recipe.empty() || (job.freeze.empty() && job.only.empty()),
+              "`recipe` defines the whole search space, so `only` and `freeze` have no effect; "
+              "leave them out, and edit the sections and `freeze` of the recipe");
   for (const std::string& word : job.only) {
-    const std::vector<std::string> known = shrink_means();
+    const std::vector<std::string> known = shrink_methods();
     usage_check(std::ranges::find(known, word) != known.end(), "`only`: expected {}, got '{}'",
                 fmt::join(known, ", "), word);
   }
@@ -65,15 +64,14 @@ void check_job(const ShrinkJob& job) {
       may(job, "quantize") || std::ranges::find(job.only, "allocate") == job.only.end(),
       "`only`: allocate gives a narrower format to some of the layers that quantize rounds; give "
       "quantize as well");
-  usage_check(job.only.empty() || std::ranges::any_of(job.only,
-                                                      [](const std::string& word) {
-                                                        return word == "prune" ||
-                                                               word == "sparsify" ||
-                                                               word == "quantize";
-                                                      }),
-              "`only`: nothing that can be tried step by step is among {}; give prune, sparsify "
-              "or quantize too, or use `hone trim`",
-              fmt::join(job.only, ", "));
+  usage_check(
+      job.only.empty() || std::ranges::any_of(job.only,
+                                              [](const std::string& word) {
+                                                return word == "prune" || word == "sparsify" ||
+                                                       word == "quantize";
+                                              }),
+      "`only`: {} gives no candidates; give prune, sparsify or quantize too, or use `hone trim`",
+      fmt::join(job.only, ", "));
 }
 
 // Candidates derive from the given model, so there is no architecture to choose.
@@ -81,32 +79,34 @@ const SearchRecipe kNothing{.where = {}, .text = {}, .objectives = {}};
 
 TrialSubject open_given(const ShrinkJob& job, Context& context, std::vector<std::string>& notes) {
   TrialSubject given = open_subject(search_of(job, job.model), kNothing, context, notes);
-  check_unquantized(given.parent.model, job.model);
+  check_unquantized(given.baseline.model, job.model);
   given.loadable = job.loadable;
-  const TransformersLoading loading = transformers_loading(given.parent.model);
+  const TransformersLoading loading = transformers_loading(given.baseline.model);
   user_check(!job.loadable || loading.loads(), "`loadable`: transformers cannot load {}: {}",
              job.model, loading.reason);
-  user_check(!given.parent.model.fresh_head(),
-             "{}: has no classification head, so there is nothing to keep; train one first with "
-             "`hone train`",
+  user_check(!given.baseline.model.has_untrained_head(),
+             "{}: has no classification head, so there is no accuracy to keep; train one first "
+             "with `hone train`",
              job.model);
   // Masks keep zeros during training; packed weights have none.
-  if (!pruned_weights(given.parent.model.graph).empty())
-    transform(given.parent.model, "unprune", context.session());
+  if (!pruned_weights(given.baseline.model.graph).empty())
+    transform(given.baseline.model, "unprune", context.session());
   return given;
 }
 
 /// Suppresses messages while it lives, for data that is read a second time.
-class Unsaid {
+class MutedMessages {
  public:
-  explicit Unsaid(Context& context) : context_(context) { std::swap(say_, context.say); }
-  ~Unsaid() { std::swap(say_, context_.say); }
-  Unsaid(const Unsaid&) = delete;
-  Unsaid& operator=(const Unsaid&) = delete;
+  explicit MutedMessages(Context& context) : context_(context) {
+    std::swap(say_, context.on_message);
+  }
+  ~MutedMessages() { std::swap(say_, context_.on_message); }
+  MutedMessages(const MutedMessages&) = delete;
+  MutedMessages& operator=(const MutedMessages&) = delete;
 
  private:
   Context& context_;
-  decltype(Context::say) say_ = {};
+  decltype(Context::on_message) say_ = {};
 };
 
 /// The model with only the tokens that its training split uses.
@@ -126,35 +126,36 @@ struct Trimming {
 Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& given,
               const fs::path& folder, Context& context) {
   Trimming trimming;
-  if (!may(job, "trim") || freezes_tables(given.parent.model, job.freeze)) return trimming;
-  const VocabularyCut fewer = cut_vocabulary(given.parent, given.data.train, /*keep=*/0);
+  if (!may(job, "trim") || freezes_tables(given.baseline.model, job.freeze)) return trimming;
+  const VocabularyCut fewer = cut_vocabulary(given.baseline, given.data.train, /*keep=*/0);
   if (std::ssize(fewer.kept) == fewer.before) return trimming;
   const QuietTrial quiet(context);
-  const Unsaid unsaid(context);
-  const TextModel model = cut(given.parent, fewer, context.session());
-  write_cut_model(given.parent, model, fewer, folder);
+  const MutedMessages unsaid(context);
+  const TextModel model = cut(given.baseline, fewer, context.session());
+  write_cut_model(given.baseline, model, fewer, folder);
   std::vector<std::string> said_already;
   TrialSubject subject =
       read_subject(search_of(job, folder.string()), kNothing, context, said_already);
   trimming.found = {.before = fewer.before, .after = std::ssize(fewer.kept)};
   TrimmedVocabulary& found = *trimming.found;
   // Predictions can change only for texts that are tokenized differently.
-  const std::size_t others = respelled_texts(given.parent.tokenizer, given.data.validation,
-                                             subject.parent.tokenizer, subject.data.validation)
+  const std::size_t others = respelled_texts(given.baseline.tokenizer, given.data.validation,
+                                             subject.baseline.tokenizer, subject.data.validation)
                                  .size();
   // The only evaluation is reserved for a candidate.
-  if (others > 0 && job.looks == 1) {
-    found.summary = "no model was evaluated: the one evaluation is for a candidate";
+  if (others > 0 && job.max_evaluations == 1) {
+    found.summary =
+        "no model was evaluated, because the only evaluation is reserved for a candidate";
     return trimming;
   }
-  found.looked = others > 0;
-  if (found.looked) {
-    const Measurement measured = measure(subject.parent.model, subject.data.validation,
+  found.evaluated = others > 0;
+  if (found.evaluated) {
+    const Measurement measured = measure(subject.baseline.model, subject.data.validation,
                                          job.eval_batch_size, context, "validate");
-    const GateVerdict verdict = judge(gates, given.parent_measured->view(), measured.view(),
-                                      truth_of(given.data.validation), job.looks)
+    const GateVerdict verdict = judge(gates, given.baseline_measured->view(), measured.view(),
+                                      truth_of(given.data.validation), job.max_evaluations)
                                     .verdict;
-    found.applied = verdict.kept();
+    found.applied = verdict.within_limit();
     found.summary = verdict.summary;
   } else {
     found.applied = true;
@@ -163,7 +164,7 @@ Trimming trim(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialS
   }
   if (!found.applied) return trimming;
   // Candidates are judged against the original.
-  subject.parent_measured = given.parent_measured;
+  subject.baseline_measured = given.baseline_measured;
   subject.loadable = given.loadable;
   trimming.subject = std::move(subject);
   return trimming;
@@ -175,13 +176,14 @@ std::string space_text(const ShrinkJob& job, const TrialSubject& subject) {
 
 // Converts candidates for the planner; `holds` decides which count as kept.
 template <typename Holds>
-std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, const Holds& holds) {
+std::vector<TriedPoint> tried_points(const std::vector<JudgedCandidate>& judged,
+                                     const Holds& holds) {
   std::vector<TriedPoint> tried;
-  for (const JudgedPoint& one : judged)
+  for (const JudgedCandidate& one : judged)
     tried.push_back({one.point, one.measured ? one.measured->shares : ShrinkShares{}, holds(one),
                      one.measured ? one.measured->flip_share.value_or(TriedPoint::kNotKnown)
                                   : TriedPoint::kNotKnown,
-                     one.measured && one.measured->is_noisy_alone()});
+                     one.measured && one.measured->is_batch1_noisy()});
   return tried;
 }
 
@@ -189,23 +191,23 @@ std::vector<TriedPoint> tried_points(const std::vector<JudgedPoint>& judged, con
 class Shrinking {
  public:
   Shrinking(const ShrinkJob& job, const std::vector<Gate>& gates, const TrialSubject& subject,
-            ShrinkTrials& trials, std::int64_t looks_before, bool too_few_texts,
+            ShrinkTrials& trials, std::int64_t evaluations_before, bool too_few_texts,
             const ShrinkTimer& timer, Context& context)
       : job_(job),
         gates_(gates),
-        margin_(margin_for(gates, subject.parent_measured->evaluation.figure)),
+        margin_(margin_for(gates, subject.baseline_measured->evaluation.metric)),
         subject_(subject),
         trials_(trials),
-        looks_before_(looks_before),
+        evaluations_before_(evaluations_before),
         too_few_texts_(too_few_texts),
         timer_(timer),
         context_(context) {
-    const Json spent = trials.remembered(kSecondsSpent);
+    const Json spent = trials.attribute(kSecondsSpent);
     if (spent.is_number()) spent_before_ = spent.get<double>();
   }
 
   // Returns why it ended.
-  std::string run(const PlanningTexts& planning) {
+  std::string run(const PlanningCounts& planning) {
     // Stores the time spent periodically, so that a resumed run knows it however this one ends.
     const Periodic clock(kClockSeconds, [this] { trials_.store(kSecondsSpent, spent()); });
     const double first = trials_.effects_seconds(planning), needed = spent() + first;
@@ -222,35 +224,38 @@ class Shrinking {
                                 clock_text(std::max(1.0, first)))
                   : ""));
     const MeasuredEffects effects = trials_.effects(planning);
-    trials_.finish_waiting();  // an interrupted evaluation comes first
+    trials_.finish_interrupted();  // an interrupted evaluation comes first
     for (;;) {
       stop_if_interrupted();
-      const std::vector<JudgedPoint> judged = trials_.judged();
-      const auto looks = looks_before_ + std::ssize(judged);
-      if (looks >= job_.looks)
-        return job_.looks == 1 ? "the one evaluation is used"
-                               : fmt::format("all {} evaluations are used", job_.looks);
-      ShrinkState state{.parameters = trials_.parameters(),
-                        .effects = effects.levels,
-                        .begin = effects.begin,
-                        .beside = effects.beside,
-                        .goal = job_.goal,
-                        .meaning = [&](const ShrinkPoint& p) { return trials_.meaning_of(p); },
-                        .seconds_left = job_.budget_seconds - spent(),
-                        .look_seconds = job_.budget_seconds / static_cast<double>(job_.looks)};
-      const double untrained = untrained_seconds(judged), pace = pace_of(judged, untrained);
+      const std::vector<JudgedCandidate> judged = trials_.judged();
+      const auto evaluations = evaluations_before_ + std::ssize(judged);
+      if (evaluations >= job_.max_evaluations)
+        return job_.max_evaluations == 1
+                   ? "the one evaluation is used"
+                   : fmt::format("all {} evaluations are used", job_.max_evaluations);
+      ShrinkState state{
+          .parameters = trials_.parameters(),
+          .effects = effects.levels,
+          .begin = effects.begin,
+          .reference_points = effects.reference_points,
+          .goal = job_.goal,
+          .key = [&](const ShrinkPoint& p) { return trials_.key_of(p); },
+          .seconds_left = job_.budget_seconds - spent(),
+          .evaluation_seconds = job_.budget_seconds / static_cast<double>(job_.max_evaluations)};
+      const double untrained = untrained_seconds(judged),
+                   pace = training_slowdown(judged, untrained);
       state.seconds = [&, untrained, pace](const ShrinkPoint& p) {
         return untrained + pace * training_seconds(p);
       };
-      if (subject_.parent.model.facts.task() == Task::single_label)
-        state.shown_kept = [&](double flips) { return chance_to_show(flips); };
-      state.tried = tried_points(judged, [&](const JudgedPoint& one) { return stays(one); });
+      if (subject_.baseline.model.facts.task() == Task::single_label)
+        state.pass_chance = [&](double flips) { return chance_to_show(flips); };
+      state.tried = tried_points(judged, [&](const JudgedCandidate& one) { return stays(one); });
       const std::optional<ShrinkStep> step = next_step(state);
       if (!step) return reason_of(std::move(state), judged);
       const std::int64_t number = std::ssize(judged) + 1;
-      tell(*step, number, state);
-      trials_.look(*step, number);
-      tell(trials_.judged().back());
+      report(*step, number, state);
+      trials_.evaluate(*step, number);
+      report(trials_.judged().back());
     }
   }
 
@@ -264,18 +269,18 @@ class Shrinking {
 
   // Returns whether later candidates build on this one: it is shown to be kept, or, if there are too few examples to
   // show that, more examples may show it.
-  bool stays(const JudgedPoint& one) const {
-    return one.kept() || (too_few_texts_ && one.may_be_shown());
+  bool stays(const JudgedCandidate& one) const {
+    return one.within_limit() || (too_few_texts_ && one.could_pass());
   }
 
-  bool may_be_kept(const JudgedPoint& one) const {
+  bool may_be_kept(const JudgedCandidate& one) const {
     return one.measured && one.measured->conclusion != Conclusion::exceeds_limit &&
            one.measured->change >= -margin_;
   }
 
  private:
   // Explains why there is no next step: too little time, too few validation examples, or no promising candidate.
-  std::string reason_of(ShrinkState state, const std::vector<JudgedPoint>& judged) {
+  std::string reason_of(ShrinkState state, const std::vector<JudgedCandidate>& judged) {
     const double left = std::max(0.0, state.seconds_left);
     state.seconds_left = std::numeric_limits<double>::infinity();
     if (const std::optional<ShrinkStep> next = next_step(state)) {
@@ -284,8 +289,8 @@ class Shrinking {
                          trials_.recipe_of(next->point), clock_text(next->seconds),
                          clock_text(left), budget_advice(), untried_text(judged));
     }
-    if (state.shown_kept) {
-      state.shown_kept = nullptr;
+    if (state.pass_chance) {
+      state.pass_chance = nullptr;
       if (next_step(state))
         return fmt::format(
             "{} has too few examples to show that another candidate is within the limit",
@@ -300,7 +305,7 @@ class Shrinking {
   }
 
   // ". No candidate with fewer layers or training was tried"; "" if all methods were tried.
-  std::string untried_text(const std::vector<JudgedPoint>& judged) const {
+  std::string untried_text(const std::vector<JudgedCandidate>& judged) const {
     const std::vector<ShrinkParameter>& parameters = trials_.parameters();
     std::map<std::string, bool> tried;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -309,7 +314,7 @@ class Shrinking {
       bool& is_tried = tried[one.is_structure() ? "fewer " + one.name.substr(one.name.find('.') + 1)
                              : one.is_pruning() ? "blocks of weights removed"
                                                 : "training"];
-      is_tried = is_tried || std::ranges::any_of(judged, [&](const JudgedPoint& candidate) {
+      is_tried = is_tried || std::ranges::any_of(judged, [&](const JudgedCandidate& candidate) {
                    return candidate.point[i] > 0;
                  });
     }
@@ -334,28 +339,28 @@ class Shrinking {
       texts +=
           steps > 0 ? steps : training.epochs * static_cast<double>(subject_.data.train.size());
     }
-    return kForwards * texts * subject_.parent_measured->seconds /
+    return kForwards * texts * subject_.baseline_measured->seconds /
            static_cast<double>(subject_.data.validation.size());
   }
 
   // Returns the mean time to make, time and evaluate an untrained candidate; an estimate before the first one.
-  double untrained_seconds(const std::vector<JudgedPoint>& judged) const {
+  double untrained_seconds(const std::vector<JudgedCandidate>& judged) const {
     constexpr double kFixedSeconds = 1;
     double took = 0, count = 0;
-    for (const JudgedPoint& one : judged) {
+    for (const JudgedCandidate& one : judged) {
       if (!one.measured || training_seconds(one.point) > 0) continue;
       took += one.measured->seconds;
       ++count;
     }
     return count > 0 ? took / count
-                     : kFixedSeconds + subject_.parent_measured->seconds +
+                     : kFixedSeconds + subject_.baseline_measured->seconds +
                            timer_.seconds(kShrinkTimerRounds);
   }
 
   // Returns how much longer training took than estimated, a factor.
-  double pace_of(const std::vector<JudgedPoint>& judged, double untrained) const {
+  double training_slowdown(const std::vector<JudgedCandidate>& judged, double untrained) const {
     double took = 0, estimated = 0;
-    for (const JudgedPoint& one : judged) {
+    for (const JudgedCandidate& one : judged) {
       if (!one.measured || one.trained_before) continue;
       const double training = training_seconds(one.point);
       if (training == 0) continue;
@@ -368,22 +373,23 @@ class Shrinking {
   // Assumes equal accuracy, and that half of the changed predictions become correct, half wrong, as with two classes.
   double chance_to_show(double flips) const {
     const DisagreementRates rates{.lost = flips / 2, .gained = flips / 2};
-    return chance_to_be_shown_kept(
+    return power_to_show_within_limit(
         rates, margin_, static_cast<std::int64_t>(subject_.data.validation.size()),
-        normal_above(kVerdictLevel / static_cast<double>(job_.looks * std::ssize(gates_))));
+        normal_above(kVerdictLevel /
+                     static_cast<double>(job_.max_evaluations * std::ssize(gates_))));
   }
 
   void say(const std::string& sentence) const {
-    if (context_.say && !context_.progress.quiet) context_.say(sentence);
+    if (context_.on_message && !context_.progress.quiet) context_.on_message(sentence);
   }
 
-  void tell(const ShrinkStep& step, std::int64_t number, const ShrinkState& state) const {
+  void report(const ShrinkStep& step, std::int64_t number, const ShrinkState& state) const {
     const std::optional<std::size_t> best = state.best();
     say(fmt::format(
         "candidate {} of at most {}: {}\n  predicted: {} of the size, {} of the latency; {}; about "
         "{}.{} {} of {} spent",
-        number, job_.looks - looks_before_, trials_.recipe_of(step.point),
-        percent_text(step.shares.bytes), percent_text(step.shares.time),
+        number, job_.max_evaluations - evaluations_before_, trials_.recipe_of(step.point),
+        percent_text(step.shares.bytes), percent_text(step.shares.batch_latency),
         too_few_texts_ ? "too few examples to show that it is within the limit"
                        : fmt::format("{:.0f}% chance to be within the limit", 100 * step.chance),
         clock_text(std::max(1.0, step.seconds)),
@@ -393,16 +399,17 @@ class Shrinking {
 
   // "  candidate 3: accuracy changed by +0.26 points (95% CI -0.61 to +1.16): within limit; 7.2% of the size, 14.7% of
   // the latency"
-  void tell(const JudgedPoint& one) const {
+  void report(const JudgedCandidate& one) const {
     const auto& measured = one.measured;
     say(fmt::format(
         "  candidate {}: {}{}", one.number,
-        measured ? fmt::format(
-                       "{}; {} of the size, {} of the latency",
-                       change_of_candidate(*measured, subject_.parent_measured->evaluation.figure,
-                                           gates_, job_.looks),
-                       percent_text(measured->shares.bytes), percent_text(measured->shares.time))
-                 : fmt::format("failed: {}", one.failure.value_or("")),
+        measured
+            ? fmt::format("{}; {} of the size, {} of the latency",
+                          candidate_change(*measured, subject_.baseline_measured->evaluation.metric,
+                                           gates_, job_.max_evaluations),
+                          percent_text(measured->shares.bytes),
+                          percent_text(measured->shares.batch_latency))
+            : fmt::format("failed: {}", one.failure.value_or("")),
         one.trained_before ? "; trained in an earlier run, its weights are reused" : ""));
   }
 
@@ -410,7 +417,7 @@ class Shrinking {
   std::string best_text(const ShrinkShares& shares) const {
     return fmt::format(" {} so far: {} of the size, {} of the latency.",
                        too_few_texts_ ? "Most promising" : "Best", percent_text(shares.bytes),
-                       percent_text(shares.time));
+                       percent_text(shares.batch_latency));
   }
 
   static std::string percent_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
@@ -420,7 +427,7 @@ class Shrinking {
   double margin_;  ///< of the task's metric
   const TrialSubject& subject_;
   ShrinkTrials& trials_;
-  std::int64_t looks_before_;
+  std::int64_t evaluations_before_;
   bool too_few_texts_;
   const ShrinkTimer& timer_;
   Context& context_;
@@ -432,8 +439,9 @@ class Shrinking {
 // Returns the best candidate that more examples may show to be within the limit, if it is better than the chosen one.
 std::optional<std::size_t> not_shown(const ShrinkFindings& f) {
   if (!f.proven) return std::nullopt;
-  return best_kept(
-      f.job.goal, tried_points(f.points, [](const JudgedPoint& one) { return one.may_be_shown(); }),
+  return best_within_limit(
+      f.job.goal,
+      tried_points(f.points, [](const JudgedCandidate& one) { return one.could_pass(); }),
       f.chosen ? f.points[*f.chosen].measured->shares : ShrinkShares{});
 }
 
@@ -444,12 +452,12 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   JobResult result{.document = {.title = fmt::format("{}, compressed", job.model), .headline = {}}};
   OutputFolder output(job.output.folder, job.output.resumable({.resume = job.resume}));
   TrialSubject given = open_given(job, context, result.document.notes);
-  Invocation asked = job.invocation;
-  if (!job.recipe.empty()) asked.settings["recipe"] = read_file(job.recipe);
-  if (!begin_run(asked, given.parent.model.parameters, given.data, output, /*parent=*/nullptr,
+  Invocation request = job.invocation;
+  if (!job.recipe.empty()) request.settings["recipe"] = read_file(job.recipe);
+  if (!begin_run(request, given.baseline.model.parameters, given.data, output, /*teacher=*/nullptr,
                  /*bounds=*/{"budget"}))
     return finished<JobResult>(output, job.output);
-  const std::vector<Gate> gates = gates_of(job.gates, given.parent.model, job.model);
+  const std::vector<Gate> gates = gates_of(job.gates, given.baseline.model, job.model);
   const ScratchFolder scratch(output.path() / "trimmed");
   Trimming trimming = trim(job, gates, given, scratch.path(), context);
   TrialSubject& subject = trimming.subject ? *trimming.subject : given;
@@ -461,42 +469,45 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   const TrialSpace space(std::move(recipe), [&](const Json& architecture) {
     return linears_of(subject, architecture, context);
   });
-  ShrinkTimer timer(given.parent.model, given.data.validation, subject.data.validation, context);
-  const ShrinkGate gate{*given.parent_measured, gates, job.looks};
-  ShrinkFindings findings{.job = job,
-                          .original = given.parent,
-                          .gates = gates,
-                          .data = given.data,
-                          .subject = subject,
-                          .timer = timer,
-                          .trimmed = trimming.found,
-                          .itself = judge_parent(gates, given.parent_measured->view(),
-                                                 truth_of(given.data.validation), job.looks),
-                          .space = text};
+  ShrinkTimer timer(given.baseline.model, given.data.validation, subject.data.validation, context);
+  const ShrinkGate gate{*given.baseline_measured, gates, job.max_evaluations};
+  ShrinkFindings findings{
+      .job = job,
+      .original = given.baseline,
+      .gates = gates,
+      .data = given.data,
+      .subject = subject,
+      .timer = timer,
+      .trimmed = trimming.found,
+      .self_comparison = judge_baseline(gates, given.baseline_measured->view(),
+                                        truth_of(given.data.validation), job.max_evaluations),
+      .space = text};
   // Warns before time is spent.
-  if (!findings.itself.passes) tell_warnings(context, {too_few_texts_sentence(findings)});
+  if (!findings.self_comparison.passes) print_warnings(context, {too_few_texts_sentence(findings)});
   ShrinkTrials trials(subject, space, gate, trimming.recipe(), timer, output.path() / "study.db",
                       job.cache, output.path() / "trainings", context);
-  Shrinking shrinking(job, gates, subject, trials, trimming.found && trimming.found->looked ? 1 : 0,
-                      !findings.itself.passes, timer, context);
-  const PlanningTexts planning = trials.planning_texts(job.budget_seconds);
+  Shrinking shrinking(job, gates, subject, trials,
+                      trimming.found && trimming.found->evaluated ? 1 : 0,
+                      !findings.self_comparison.passes, timer, context);
+  const PlanningCounts planning = trials.planning_counts(job.budget_seconds);
   // Narrow layers are chosen on training texts too, so that validation texts only judge.
-  subject.allocated_on = {allocation_sample(subject.data.train, planning.layers, subject.seed),
-                          quick_calibration(subject.calibration)};
+  subject.allocation_data = {allocation_sample(subject.data.train, planning.layers, subject.seed),
+                             quick_calibration(subject.calibration)};
   findings.end = shrinking.run(planning);
   findings.enough_seconds = shrinking.enough_seconds();
   findings.points = trials.judged();
   const auto best_of = [&](const auto& holds) {
-    return best_kept(job.goal, tried_points(findings.points, holds));
+    return best_within_limit(job.goal, tried_points(findings.points, holds));
   };
-  findings.chosen = best_of([](const JudgedPoint& one) { return one.kept(); });
+  findings.chosen = best_of([](const JudgedCandidate& one) { return one.within_limit(); });
   // If no validation text contains a removed token, nothing is shown about other texts.
   findings.proven = findings.chosen.has_value() ||
-                    (trimming.found && trimming.found->looked && trimming.found->applied);
+                    (trimming.found && trimming.found->evaluated && trimming.found->applied);
   if (!findings.proven) {
-    findings.chosen = best_of([](const JudgedPoint& one) { return one.may_be_shown(); });
+    findings.chosen = best_of([](const JudgedCandidate& one) { return one.could_pass(); });
     if (!findings.chosen)
-      findings.chosen = best_of([&](const JudgedPoint& one) { return shrinking.may_be_kept(one); });
+      findings.chosen =
+          best_of([&](const JudgedCandidate& one) { return shrinking.may_be_kept(one); });
     // Only tokens were removed, and all predictions on the deciding split are the same.
     findings.proven = !findings.chosen && trimming.subject.has_value();
   }
@@ -504,7 +515,7 @@ JobResult shrink_model(const ShrinkJob& job, Context& context) {
   if (findings.chosen) findings.points[*findings.chosen].chosen = true;
   findings.seconds = shrinking.spent();
   result.seconds_before = shrinking.spent_before();
-  TextModel made = subject.parent;
+  TextModel made = subject.baseline;
   TrialConfiguration configuration;
   if (findings.chosen) {
     const ShrinkPoint& point = findings.points[*findings.chosen].point;

@@ -17,18 +17,18 @@ namespace hone {
 struct ShrinkJob {
   std::string model;  ///< as `open_model` takes it; trained, not quantized
   ShrinkGoal goal = ShrinkGoal::both;
-  GateOptions gates = {.usual_drop_points = 0.5};  ///< the allowed drops
-  double budget_seconds =
-      1800;                 ///< no candidate starts after it; time of interrupted runs counts
-  std::int64_t looks = 10;  ///< evaluation budget on the validation split; verdicts are corrected for it
-  std::string recipe = {};  ///< path of a search space; empty: `shrink_space`
-  std::vector<std::string> only = {};  ///< names from `shrink_means`; empty: all
+  GateOptions gates = {.default_drop_points = 0.5};  ///< the allowed drops
+  double budget_seconds = 1800;  ///< no candidate starts after it; time of interrupted runs counts
+  std::int64_t max_evaluations =
+      10;  ///< evaluation budget on the validation split; verdicts are corrected for it
+  std::string recipe = {};             ///< path of a search space; empty: `shrink_space`
+  std::vector<std::string> only = {};  ///< names from `shrink_methods`; empty: all
   /// Globs: matching linears and embedding tables keep weights, shapes and formats.
   std::vector<std::string> freeze = {};
   /// Judge the model that `transformers` loads and computes: `for_other_programs`.
   bool loadable = false;
   JobData data = {};
-  std::string split = {};  ///< the split on which the result is reported, see `measured_texts`
+  std::string split = {};  ///< the split on which the result is reported, see `evaluation_examples`
   std::int64_t eval_batch_size = 32;
   fs::path cache = {};  ///< cache of trainings; empty: no cache
   bool resume = false;

@@ -17,13 +17,13 @@ constexpr double kLargestSplit = 0.5;
 
 // Whether more examples cannot help: the best candidate is too close to the limit, or misses a gate by too much.
 bool is_too_close(const ShrinkFindings& f) {
-  return f.chosen && !f.proven && !f.points[*f.chosen].may_be_shown();
+  return f.chosen && !f.proven && !f.points[*f.chosen].could_pass();
 }
 
 // Returns the number of different examples needed; 0 if no number suffices.
 std::int64_t different_examples(const ShrinkFindings& f) {
   if (is_too_close(f)) return 0;
-  std::int64_t most = f.itself.passes ? 0 : f.itself.examples_needed.value_or(0);
+  std::int64_t most = f.self_comparison.passes ? 0 : f.self_comparison.examples_needed.value_or(0);
   if (f.chosen) most = std::max(most, f.points[*f.chosen].measured->examples_needed.value_or(0));
   return most;
 }
@@ -38,23 +38,25 @@ struct WiderLimit {
 // returns twice the limit of the gate that the most promising candidate misses. None if the gate allows no drop, or if
 // the baseline misses several.
 std::optional<WiderLimit> wider_limit(const ShrinkFindings& f) {
-  if (!f.itself.passes && !f.itself.points_that_show) return std::nullopt;
+  if (!f.self_comparison.passes && !f.self_comparison.min_limit_points) return std::nullopt;
   const Gate& gate =
-      !f.itself.passes ? *std::ranges::find(f.gates, f.itself.hardest.figure, &Gate::figure)
+      !f.self_comparison.passes
+          ? *std::ranges::find(f.gates, f.self_comparison.hardest.metric, &Gate::metric)
       : f.chosen
           ? *std::ranges::find(f.gates, f.points[*f.chosen].measured->missed.at(0), &Gate::text)
           : f.gates.front();
   if (gate.margin <= 0) return std::nullopt;
-  return WiderLimit{gate, f.itself.points_that_show.value_or(std::min(100.0, 200 * gate.margin))};
+  return WiderLimit{
+      gate, f.self_comparison.min_limit_points.value_or(std::min(100.0, 200 * gate.margin))};
 }
 
 // Converts to rows of the validation split, with the current share of repeats.
 ExamplesNeeded needed_for(const ShrinkFindings& f, std::int64_t different) {
-  const PartFacts& facts = f.chosen_on().facts;
+  const SplitFacts& facts = f.chosen_on().facts;
   const double rows = static_cast<double>(different) * static_cast<double>(facts.rows) /
                       static_cast<double>(std::max<std::int64_t>(1, facts.effective_rows()));
   return {.validation = rounded_up(static_cast<std::int64_t>(std::ceil(rows))),
-          .at_hand = f.data.train.size() + f.data.validation.size(),
+          .available = f.data.train.size() + f.data.validation.size(),
           .set_aside = f.data.validation_source.origin == ValidationOrigin::set_aside,
           .in_validation = f.data.validation.size()};
 }
@@ -94,11 +96,11 @@ std::string training_command(const std::string& model) {
 // "1 point"; with several gates "5 points for recall of science"
 std::string limit_text(const ShrinkFindings& f, const WiderLimit& wider) {
   return allowed_drop_text(wider.points) +
-         (f.gates.size() == 1 ? "" : " for " + wider.gate.figure.text);
+         (f.gates.size() == 1 ? "" : " for " + wider.gate.metric.text);
 }
 
-std::optional<NextCommand> again_with(const ShrinkFindings& f, const std::string& purpose,
-                                      std::map<std::string, std::string> instead) {
+std::optional<NextCommand> repeat_with(const ShrinkFindings& f, const std::string& purpose,
+                                       std::map<std::string, std::string> instead) {
   if (!f.job.invocation.command_with) return std::nullopt;
   instead.insert({{"resume", ""}, {"overwrite_output_dir", ""}});
   return NextCommand{purpose, f.job.invocation.command_with(instead)};
@@ -108,7 +110,7 @@ std::optional<NextCommand> again_with(const ShrinkFindings& f, const std::string
 
 std::optional<double> ExamplesNeeded::split() const {
   const double share =
-      std::ceil(100 * static_cast<double>(validation) / static_cast<double>(at_hand)) / 100;
+      std::ceil(100 * static_cast<double>(validation) / static_cast<double>(available)) / 100;
   return set_aside && share <= kLargestSplit ? std::optional(share) : std::nullopt;
 }
 
@@ -122,15 +124,15 @@ std::string more_examples_sentence(const ShrinkFindings& f, std::int64_t differe
   if (const std::optional<double> split = needed.split())
     return fmt::format("Train the baseline again with --validation_split {:g} to find out.",
                        *split);
-  if (needed.set_aside || needed.validation > needed.at_hand)
+  if (needed.set_aside || needed.validation > needed.available)
     return fmt::format(
         "The data has {} examples for training and validation together, too few "
         "to find out.",
-        grouped(needed.at_hand));
+        grouped(needed.available));
   return fmt::format(
       "The data has a {} split of its own, with {} examples, which --validation_split does not "
       "change. Add examples to it that the baseline was not trained on.",
-      f.chosen_on().facts.part, grouped(needed.in_validation));
+      f.chosen_on().facts.split, grouped(needed.in_validation));
 }
 
 std::string needed_sentence(const ShrinkFindings& f) {
@@ -138,7 +140,7 @@ std::string needed_sentence(const ShrinkFindings& f) {
   const std::optional<ExamplesNeeded> needed = examples_needed(f);
   const std::optional<WiderLimit> wider = wider_limit(f);
   if (!needed) {
-    if (!is_too_close(f) && f.itself.passes) return "";
+    if (!is_too_close(f) && f.self_comparison.passes) return "";
     return fmt::format(
         "{} for more examples to settle it; a {} may.",
         is_too_close(f)
@@ -151,24 +153,24 @@ std::string needed_sentence(const ShrinkFindings& f) {
                                  f.points.empty() ? "at least " : "", grouped(needed->validation));
   if (const std::optional<double> split = needed->split())
     text += fmt::format(", which --validation_split {:g} sets aside from the {} at hand", *split,
-                        grouped(needed->at_hand));
+                        grouped(needed->available));
   else if (needed->set_aside)
     text += fmt::format(
         ", and {} examples are at hand for training and validation together; about {} would "
         "provide them with the default --validation_split of {:g}",
-        grouped(needed->at_hand),
+        grouped(needed->available),
         grouped(rounded_up(
             std::llround(static_cast<double>(needed->validation) / JobData().validation_split))),
         JobData().validation_split);
   else
-    text += fmt::format("; the {} split has {}", f.chosen_on().facts.part,
+    text += fmt::format("; the {} split has {}", f.chosen_on().facts.split,
                         grouped(needed->in_validation));
   std::vector<std::string> ways;
-  if (wider && (!f.itself.passes || !needed->split()))
+  if (wider && (!f.self_comparison.passes || !needed->split()))
     ways.push_back("a limit of " + limit_text(f, *wider));
-  if (!f.itself.passes && f.itself.evaluations_that_show > 0)
-    ways.push_back(
-        fmt::format("the given limit with --max_evaluations {}", f.itself.evaluations_that_show));
+  if (!f.self_comparison.passes && f.self_comparison.max_evaluations > 0)
+    ways.push_back(fmt::format("the given limit with --max_evaluations {}",
+                               f.self_comparison.max_evaluations));
   if (!ways.empty())
     text += fmt::format(". The examples at hand may show {}", fmt::join(ways, ", or "));
   return text + ".";
@@ -199,7 +201,7 @@ std::string with_validation_split(const std::string& command, double split,
                      shell_word(output));
 }
 
-std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
+std::vector<NextCommand> suggested_commands(const ShrinkFindings& f) {
   std::vector<NextCommand> next;
   if (f.proven && !f.not_shown) return next;
   const auto add = [&](std::optional<NextCommand> command) {
@@ -212,33 +214,33 @@ std::vector<NextCommand> commands_that_help(const ShrinkFindings& f) {
   const std::optional<double> split = needed ? needed->split() : std::nullopt;
   if (const std::string trained = training_command(f.job.model); split && !trained.empty()) {
     const std::string model =
-        free_name(f.job.model, fmt::format("-split{:.0f}", std::round(100 * *split)));
+        unused_name(f.job.model, fmt::format("-split{:.0f}", std::round(100 * *split)));
     next.push_back({fmt::format("Train the baseline again with about {} validation examples",
                                 grouped(needed->validation)),
                     with_validation_split(trained, *split, model)});
-    add(again_with(f, "Then shrink that model",
-                   {{"MODEL", model}, {"output_dir", free_name(model, "-small")}}));
+    add(repeat_with(f, "Then shrink that model",
+                    {{"MODEL", model}, {"output_dir", unused_name(model, "-small")}}));
   }
   if (f.proven) return next;
-  if (f.is_nothing() && f.itself.passes && f.enough_seconds) {
-    add(again_with(f, "Allow more time",
-                   {{"budget", fmt::format("{:.0f}m", std::ceil(*f.enough_seconds / 60))},
-                    {"output_dir", free_name(output, "-longer")}}));
+  if (f.is_unchanged() && f.self_comparison.passes && f.enough_seconds) {
+    add(repeat_with(f, "Allow more time",
+                    {{"budget", fmt::format("{:.0f}m", std::ceil(*f.enough_seconds / 60))},
+                     {"output_dir", unused_name(output, "-longer")}}));
     return next;
   }
   // Only --max_drop, or a single --gate, can be changed in the command.
   const std::optional<WiderLimit> wider = wider_limit(f);
   const std::vector<std::string>& typed = f.job.gates.gates;
-  if (!wider || (f.itself.passes && !next.empty())) return next;
+  if (!wider || (f.self_comparison.passes && !next.empty())) return next;
   const bool is_typed = std::ranges::find(typed, wider->gate.text) != typed.end();
   if (is_typed && typed.size() > 1) return next;
   const std::string points = fmt::format("{:g}", wider->points),
                     name = wider->gate.text.substr(0, wider->gate.text.find(">="));
-  add(again_with(
+  add(repeat_with(
       f, fmt::format("{} a drop of {}", next.empty() ? "Allow" : "Or allow", limit_text(f, *wider)),
       {is_typed ? std::pair<const std::string, std::string>("gate", name + ">=-" + points)
                 : std::pair<const std::string, std::string>("max_drop", points),
-       {"output_dir", free_name(output, "-drop" + points)}}));
+       {"output_dir", unused_name(output, "-drop" + points)}}));
   return next;
 }
 

@@ -13,9 +13,9 @@ namespace hone {
 
 /// Number of validation examples needed for a conclusion, and whether training can set that many aside.
 struct ExamplesNeeded {
-  std::int64_t validation = 0;     ///< rows of the validation split, with the current share of repeats
-  std::int64_t at_hand = 0;        ///< rows of the training and validation split together
-  bool set_aside = true;           ///< the validation split was set aside from them
+  std::int64_t validation = 0;  ///< rows of the validation split, with the current share of repeats
+  std::int64_t available = 0;   ///< rows of the training and validation split together
+  bool set_aside = true;        ///< the validation split was set aside from them
   std::int64_t in_validation = 0;  ///< rows of the current validation split
 
   /// Returns the `--validation_split` that provides them, rounded up to hundredths; none if the validation split was
@@ -41,6 +41,6 @@ std::string with_validation_split(const std::string& command, double split,
 
 /// Returns commands that may show the limit to hold, or that widen it, the recommended one first; if it was shown,
 /// those that may show it for a better candidate (`ShrinkFindings::not_shown`). May be empty.
-std::vector<NextCommand> commands_that_help(const ShrinkFindings& findings);
+std::vector<NextCommand> suggested_commands(const ShrinkFindings& findings);
 
 }  // namespace hone

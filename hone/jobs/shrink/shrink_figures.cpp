@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 // Returns the change of the metric in points.
-Point point_of(const JudgedPoint& one, double x) {
+Point point_of(const JudgedCandidate& one, double x) {
   const CandidateMeasurement& measured = *one.measured;
   return {x,
           100 * measured.change,
@@ -44,7 +44,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
   Series kept = judged("within limit"), unclear = judged("inconclusive"),
          lost = judged("exceeds limit"), chosen = judged(f.proven ? "chosen" : "most promising");
   std::vector<Point> all = given.points;
-  for (const JudgedPoint& one : f.points) {
+  for (const JudgedCandidate& one : f.points) {
     if (!one.measured) continue;
     const Conclusion conclusion = one.measured->conclusion;
     Series& series = one.chosen                                ? chosen
@@ -54,7 +54,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
     series.points.push_back(point_of(one, original_x * one.measured->shares.*share));
     all.push_back(series.points.back());
   }
-  const std::string_view figure = f.subject.parent_measured->evaluation.figure.text;
+  const std::string_view figure = f.subject.baseline_measured->evaluation.metric.text;
   Panel panel{.x = {.label = x_label},
               .y = {.label = fmt::format("Change of {} (points), 95% CI", figure)}};
   panel.references.push_back(
@@ -68,7 +68,7 @@ Panel panel_of(const ShrinkFindings& f, const std::string& x_label, double origi
 
 }  // namespace
 
-Figure tried_figure(const ShrinkFindings& f) {
+Figure candidates_figure(const ShrinkFindings& f) {
   constexpr double kMiB = 1024 * 1024;
   const auto original = static_cast<double>(f.timer.original_bytes());
   Figure figure{
@@ -76,8 +76,8 @@ Figure tried_figure(const ShrinkFindings& f) {
       .width = 1000};
   figure.panels = {
       panel_of(f, "Size (MiB)", original / kMiB, &ShrinkShares::bytes),
-      panel_of(f, fmt::format("Latency per example, batch size {} (ms)", f.timer.at_a_time()),
-               f.timer.ms(), &ShrinkShares::time)};
+      panel_of(f, fmt::format("Latency per example, batch size {} (ms)", f.timer.batch_size()),
+               f.timer.ms(), &ShrinkShares::batch_latency)};
   return figure;
 }
 

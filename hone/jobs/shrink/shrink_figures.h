@@ -7,6 +7,6 @@ namespace hone {
 
 /// Plots all candidates: the change of the task's metric against size and against latency, with the Pareto front, the
 /// baseline and the chosen candidate. Points are labelled with the number of the candidate.
-Figure tried_figure(const ShrinkFindings& findings);
+Figure candidates_figure(const ShrinkFindings& findings);
 
 }  // namespace hone

@@ -5,13 +5,15 @@ namespace hone {
 const Fields& fields_of(const TrimmedVocabulary*) {
   using T = TrimmedVocabulary;
   static const Fields fields = describe<T>(
-      "shrink_vocabulary", "What became of the vocabulary.",
-      field<&T::before>("tokens_before", Unit::tokens, "Of the baseline."),
-      field<&T::after>("tokens", Unit::tokens, "Used by the training split, or never removed."),
-      field<&T::looked>("evaluated",
-                        "Whether the model with these was evaluated; false: no example of the "
-                        "split that chooses has another token, or there is one evaluation, which "
-                        "is a candidate's."),
+      "shrink_vocabulary", "The result of trimming the vocabulary.",
+      field<&T::before>("tokens_before", Unit::tokens, "Tokens of the baseline."),
+      field<&T::after>("tokens", Unit::tokens,
+                       "Tokens that the training split uses, or that are never removed."),
+      field<&T::evaluated>(
+          "evaluated",
+          "Whether the model with these was evaluated; false: no example of the "
+          "split that chooses has another token, or there is one evaluation, which "
+          "is a candidate's."),
       field<&T::applied>("applied",
                          "Whether the model with these is within the limit, so that all "
                          "candidates have this vocabulary."),
@@ -20,11 +22,11 @@ const Fields& fields_of(const TrimmedVocabulary*) {
 }
 
 double ShrinkFindings::margin() const {
-  return margin_for(gates, subject.parent_measured->evaluation.figure);
+  return margin_for(gates, subject.baseline_measured->evaluation.metric);
 }
 
 bool ShrinkFindings::is_measured_where_chosen() const {
-  return chosen_on().facts.part == data.measured.facts.part;
+  return chosen_on().facts.split == data.measured.facts.split;
 }
 
 std::string ShrinkFindings::judged_folder() const {
@@ -33,12 +35,12 @@ std::string ShrinkFindings::judged_folder() const {
 }
 
 std::int64_t ShrinkFindings::evaluations() const {
-  return std::ssize(points) + (trimmed && trimmed->looked ? 1 : 0);
+  return std::ssize(points) + (trimmed && trimmed->evaluated ? 1 : 0);
 }
 
-std::int64_t ShrinkFindings::evaluations_behind() const {
-  const bool was_chosen = chosen || (trimmed && trimmed->looked);
-  return is_measured_where_chosen() && was_chosen ? job.looks : 1;
+std::int64_t ShrinkFindings::corrected_evaluations() const {
+  const bool was_chosen = chosen || (trimmed && trimmed->evaluated);
+  return is_measured_where_chosen() && was_chosen ? job.max_evaluations : 1;
 }
 
 }  // namespace hone

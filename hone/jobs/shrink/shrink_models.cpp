@@ -11,9 +11,10 @@ namespace {
 ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
                               const std::string& name, const Measurement& before,
                               const fs::path& output, Context& context) {
-  ShrunkModel written{.name = name, .model = made.model, .both = {}, .takes = {}, .arithmetic = {}};
+  ShrunkModel written{
+      .name = name, .model = made.model, .both = {}, .size_and_time = {}, .arithmetic = {}};
   written.both = measure_after(made.model, before, f.subject.data, f.job.eval_batch_size, f.gates,
-                               context, /*title=*/"", f.evaluations_behind());
+                               context, /*title=*/"", f.corrected_evaluations());
   if (!f.proven)
     overrule(written.both, f.points[*f.chosen].measured->missed, [&](const Verdict& verdict) {
       const std::string text = "it is not shown to be within the limit";
@@ -28,10 +29,11 @@ ShrunkModel write_and_measure(const ShrinkFindings& f, const TextModel& made,
   const fs::path folder = output / name;
   fs::create_directories(folder);
   write_model(made, folder);
-  written.takes =
+  written.size_and_time =
       size_and_time(f.original, f.data.test, made.model, f.subject.data.test, folder, context);
-  written.takes.models = fmt::format("{} {}", shell_word(f.job.model),
-                                     shell_word(fmt::format("{}/{}", f.job.output.folder, name)));
+  written.size_and_time.models =
+      fmt::format("{} {}", shell_word(f.job.model),
+                  shell_word(fmt::format("{}/{}", f.job.output.folder, name)));
   return written;
 }
 

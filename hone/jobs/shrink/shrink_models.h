@@ -15,7 +15,7 @@ struct ShrunkModel {
   std::string name;  ///< of its folder
   Model model;
   BeforeAndAfter both;
-  SizeAndTime takes;
+  SizeAndTime size_and_time;
   std::string_view arithmetic;
 };
 

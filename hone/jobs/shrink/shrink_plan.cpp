@@ -21,7 +21,7 @@ constexpr std::string_view kLinears = "native.linears", kNarrow = "native.narrow
 /// Initial guesses, in nats: damage that is harmless, and damage that is too much, by the amount of training.
 constexpr double kHarmless = 1e-4;
 constexpr double kTooMuch[] = {0.05, 0.5, 1, 2, 4};
-double guessed_too_much(std::size_t work) {
+double guessed_damage_limit(std::size_t work) {
   return kTooMuch[std::min(work, std::size(kTooMuch) - 1)];
 }
 
@@ -29,21 +29,21 @@ double guessed_too_much(std::size_t work) {
 std::size_t work_of(const ShrinkState& state, const ShrinkPoint& point) {
   std::size_t work = 0;
   for (std::size_t i = 0; i < point.size(); ++i)
-    if (!state.parameters[i].takes_away()) work += point[i];
+    if (!state.parameters[i].compresses()) work += point[i];
   return work;
 }
 
 double damage_of(const ShrinkState& state, const ShrinkPoint& point) {
   double damage = state.begin.damage;
   for (std::size_t i = 0; i < point.size(); ++i)
-    if (state.parameters[i].takes_away()) damage += state.effects[i][point[i]].damage;
+    if (state.parameters[i].compresses()) damage += state.effects[i][point[i]].damage;
   return damage;
 }
 
 // Returns whether `a` compresses at least as much as `b` in every parameter.
 bool as_strong(const ShrinkState& state, const ShrinkPoint& a, const ShrinkPoint& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (state.parameters[i].takes_away() && a[i] < b[i]) return false;
+    if (state.parameters[i].compresses() && a[i] < b[i]) return false;
   return true;
 }
 
@@ -58,9 +58,9 @@ ShrinkPoint best_point(const ShrinkState& state) {
 // make int8 layers smaller and faster, but not files of fp32 weights.
 const LevelEffect& effect_of(const ShrinkState& state, const ShrinkPoint& point, std::size_t i) {
   static const LevelEffect kNothing;
-  if (!state.parameters[i].takes_away()) return kNothing;
-  for (std::size_t j = 0; !state.beside.empty() && j < point.size(); ++j)
-    if (point[j] < state.beside[i][j]) return kNothing;
+  if (!state.parameters[i].compresses()) return kNothing;
+  for (std::size_t j = 0; !state.reference_points.empty() && j < point.size(); ++j)
+    if (point[j] < state.reference_points[i][j]) return kNothing;
   return state.effects[i][point[i]];
 }
 
@@ -83,13 +83,14 @@ ShrinkShares predicted(const ShrinkState& state, const ShrinkPoint& point) {
   const std::optional<std::size_t> best = state.best();
   const ShrinkPoint from = best_point(state);
   const double bytes_before = stored_share(state, from);
-  ShrinkShares shares = best ? state.tried[*best].shares
-                             : ShrinkShares{bytes_before, state.begin.time, state.begin.time_alone};
+  ShrinkShares shares =
+      best ? state.tried[*best].shares
+           : ShrinkShares{bytes_before, state.begin.batch_latency, state.begin.batch1_latency};
   shares.bytes *= stored_share(state, point) / bytes_before;
   for (std::size_t i = 0; i < point.size(); ++i) {
     const LevelEffect &now = effect_of(state, point, i), &then = effect_of(state, from, i);
-    shares.time *= now.time / then.time;
-    shares.time_alone *= now.time_alone / then.time_alone;
+    shares.batch_latency *= now.batch_latency / then.batch_latency;
+    shares.batch1_latency *= now.batch1_latency / then.batch1_latency;
   }
   return shares;
 }
@@ -151,7 +152,7 @@ bool is_narrower(const ShrinkState& state, const ShrinkPoint& point) {
 std::vector<ShrinkPoint> with_work(const ShrinkState& state, const ShrinkPoint& point) {
   std::vector<ShrinkPoint> points = {point};
   for (std::size_t i = 0; i < point.size(); ++i) {
-    if (state.parameters[i].takes_away()) continue;
+    if (state.parameters[i].compresses()) continue;
     if (state.parameters[i].trains_floats() && !is_narrower(state, point)) continue;
     const std::size_t begun = points.size();
     for (std::size_t level = point[i] + 1; level < state.parameters[i].values.size(); ++level)
@@ -170,15 +171,15 @@ bool is_guess(const ShrinkState& state, const ShrinkPoint& point) {
   const double damage = damage_of(state, point);
   return std::ranges::none_of(state.tried,
                               [&](const TriedPoint& other) {
-                                return !other.kept && work_of(state, other.point) >= work &&
+                                return !other.within_limit && work_of(state, other.point) >= work &&
                                        damage_of(state, other.point) <= damage;
                               }) &&
-         (!state.shown_kept || state.shown_kept(flips_of(state, point)) > kHopeless);
+         (!state.pass_chance || state.pass_chance(flips_of(state, point)) > kHopeless);
 }
 
 bool is_ruled_out(const ShrinkState& state, const ShrinkPoint& point) {
   return std::ranges::any_of(state.tried, [&](const TriedPoint& other) {
-    return !other.kept && as_strong(state, point, other.point) &&
+    return !other.within_limit && as_strong(state, point, other.point) &&
            work_of(state, point) <= work_of(state, other.point);
   });
 }
@@ -193,14 +194,12 @@ std::vector<ShrinkParameter> shrink_parameters(const SearchSpace& space, const J
     const Distribution& d = one.distribution;
     const std::optional<std::uint64_t> size = d.size();
     user_check(size.has_value() && *size <= 64,
-               "{}: shrinking goes from one value to the next; give a list of values, from gentle "
-               "to strong",
-               one.name);
+               "{}: expected a list of values, from gentle to strong", one.name);
     ShrinkParameter parameter{.name = one.name};
     for (std::uint64_t i = 0; i < *size; ++i) parameter.values.push_back(d.external(d.value_at(i)));
-    parameter.meant = index_values.contains(one.name)
-                          ? index_values[one.name].get<std::vector<Json>>()
-                          : parameter.values;
+    parameter.decoded = index_values.contains(one.name)
+                            ? index_values[one.name].get<std::vector<Json>>()
+                            : parameter.values;
     if (one.name == kNarrowShare) parameter.narrow = narrow;
     if (one.name == kSparsity) parameter.blocks = blocks;
     parameters.push_back(std::move(parameter));
@@ -229,21 +228,21 @@ std::optional<ShrinkPoint> point_of(const std::vector<ShrinkParameter>& paramete
 }
 
 std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const ShrinkPoint& point) {
-  const auto parameter_called = [&](std::string_view name) {
+  const auto find_parameter = [&](std::string_view name) {
     return std::ranges::find(parameters, name, &ShrinkParameter::name);
   };
-  const auto meant_of = [&](std::vector<ShrinkParameter>::const_iterator parameter) {
-    return parameter->meant[point[static_cast<std::size_t>(parameter - parameters.begin())]];
+  const auto decoded_value = [&](std::vector<ShrinkParameter>::const_iterator parameter) {
+    return parameter->decoded[point[static_cast<std::size_t>(parameter - parameters.begin())]];
   };
   // Null at the first level, which has no effect.
   const auto level_of = [&](std::string_view name) {
-    const auto found = parameter_called(name);
+    const auto found = find_parameter(name);
     const bool none = found == parameters.end() ||
                       point[static_cast<std::size_t>(found - parameters.begin())] == 0;
-    return none ? Json() : meant_of(found);
+    return none ? Json() : decoded_value(found);
   };
-  const auto narrow = parameter_called(kNarrow);
-  bool quantizes = parameter_called(kSparsity) == parameters.end();
+  const auto narrow = find_parameter(kNarrow);
+  bool quantizes = find_parameter(kSparsity) == parameters.end();
   for (std::size_t i = 0; i < point.size(); ++i)
     quantizes = quantizes || (parameters[i].is_native() && point[i] > 0);
   std::vector<std::string> parts;
@@ -254,23 +253,24 @@ std::string recipe_text(const std::vector<ShrinkParameter>& parameters, const Sh
                               (name == kNarrowShare && level_of(kLinears).is_null()) ||
                               (name == kLinears && level_of(kNarrowShare) == 1);
     if (point[i] == 0 || does_nothing) continue;
-    parts.push_back(level_text(
-        parameters[i], parameters[i].meant[point[i]],
-        narrow == parameters.end() ? parameters[i].narrow : meant_of(narrow).get<std::string>(),
-        quantizes));
+    parts.push_back(level_text(parameters[i], parameters[i].decoded[point[i]],
+                               narrow == parameters.end()
+                                   ? parameters[i].narrow
+                                   : decoded_value(narrow).get<std::string>(),
+                               quantizes));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::span<const EnumWord> enum_words(ShrinkGoal) {
-  static constexpr EnumWord kWords[] = {{static_cast<int>(ShrinkGoal::both), "both"},
+std::span<const EnumName> enum_names(ShrinkGoal) {
+  static constexpr EnumName kWords[] = {{static_cast<int>(ShrinkGoal::both), "both"},
                                         {static_cast<int>(ShrinkGoal::size), "size"},
                                         {static_cast<int>(ShrinkGoal::latency), "latency"}};
   return kWords;
 }
 
 ShrinkGoal parse_shrink_goal(const std::string& word) {
-  return static_cast<ShrinkGoal>(detail::read_choice(word, enum_words(ShrinkGoal())));
+  return static_cast<ShrinkGoal>(detail::read_choice(word, enum_names(ShrinkGoal())));
 }
 
 const Fields& fields_of(const ShrinkShares*) {
@@ -280,43 +280,44 @@ const Fields& fields_of(const ShrinkShares*) {
       field<&S::bytes>("size_share", Unit::ratio,
                        "Size of the weights in the file of the model, which leaves out "
                        "zeros of packed weights."),
-      field<&S::time>("latency_share", Unit::ratio, "Latency of a batch."),
-      field<&S::time_alone>("batch_1_latency_share", Unit::ratio, "Latency at batch size 1."));
+      field<&S::batch_latency>("latency_share", Unit::ratio, "Latency of a batch."),
+      field<&S::batch1_latency>("batch_1_latency_share", Unit::ratio, "Latency at batch size 1."));
   return fields;
 }
 
 const Fields& fields_of(const LevelEffect*) {
   using L = LevelEffect;
-  static const Fields fields = describe<L>(
-      "level_effect", "What a value of a parameter does alone.",
-      field<&L::bytes>("bytes", "By kind of tensor, relative."),
-      field<&L::time>("latency", Unit::ratio, "Latency of a batch, relative."),
-      field<&L::time_alone>("batch_1_latency", Unit::ratio, "Latency at batch size 1, relative."),
-      field<&L::damage>("damage", Unit::nats, "Divergence of the predictions."));
+  static const Fields fields =
+      describe<L>("level_effect", "The effect of one value of a parameter.",
+                  field<&L::bytes>("bytes", "Bytes by kind of tensor, relative."),
+                  field<&L::batch_latency>("latency", Unit::ratio, "Latency of a batch, relative."),
+                  field<&L::batch1_latency>("batch_1_latency", Unit::ratio,
+                                            "Latency at batch size 1, relative."),
+                  field<&L::damage>("damage", Unit::nats, "Divergence of the predictions."));
   return fields;
 }
 
 double goal_share(ShrinkGoal goal, const ShrinkShares& shares) {
-  const double time = std::sqrt(shares.time * shares.time_alone);
+  const double batch_latency = std::sqrt(shares.batch_latency * shares.batch1_latency);
   if (goal == ShrinkGoal::size) return shares.bytes;
-  return goal == ShrinkGoal::latency ? time : std::sqrt(shares.bytes * time);
+  return goal == ShrinkGoal::latency ? batch_latency : std::sqrt(shares.bytes * batch_latency);
 }
 
-bool counts_alone(const std::vector<TriedPoint>& tried) {
-  return std::ranges::none_of(tried, &TriedPoint::is_noisy_alone);
+bool counts_batch1(const std::vector<TriedPoint>& tried) {
+  return std::ranges::none_of(tried, &TriedPoint::is_batch1_noisy);
 }
 
-std::optional<std::size_t> best_kept(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
-                                     const ShrinkShares& than) {
-  const auto share_of = [&, alone = counts_alone(tried)](ShrinkShares shares) {
-    if (!alone) shares.time_alone = shares.time;
+std::optional<std::size_t> best_within_limit(ShrinkGoal goal, const std::vector<TriedPoint>& tried,
+                                             const ShrinkShares& than) {
+  const auto share_of = [&, alone = counts_batch1(tried)](ShrinkShares shares) {
+    if (!alone) shares.batch1_latency = shares.batch_latency;
     return goal_share(goal, shares);
   };
   std::optional<std::size_t> best;
   double least = share_of(than);
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const double share = share_of(tried[i].shares);
-    if (!tried[i].kept || share >= least) continue;
+    if (!tried[i].within_limit || share >= least) continue;
     best = i;
     least = share;
   }
@@ -336,13 +337,13 @@ double flips_of(const ShrinkState& state, const ShrinkPoint& point) {
 
 double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   const std::size_t work = work_of(state, point);
-  double harmless = kHarmless, too_much = guessed_too_much(work);
+  double harmless = kHarmless, too_much = guessed_damage_limit(work);
   bool lost = false;
   for (const TriedPoint& other : state.tried) {
     const double damage = damage_of(state, other.point);
     const std::size_t others = work_of(state, other.point);
-    if (other.kept && others <= work) harmless = std::max(harmless, damage);
-    if (!other.kept && others >= work) {
+    if (other.within_limit && others <= work) harmless = std::max(harmless, damage);
+    if (!other.within_limit && others >= work) {
       too_much = lost ? std::min(too_much, damage) : damage;
       lost = true;
     }
@@ -354,8 +355,8 @@ double chance_of(const ShrinkState& state, const ShrinkPoint& point) {
   if (damage >= too_much || too_much <= harmless) return kHopeless;
   const double way = std::log(damage / harmless) / std::log(too_much / harmless);
   const double chance = kSure + (kHopeless - kSure) * way;
-  if (!state.shown_kept) return chance;
-  return std::min(chance, std::max(kHopeless, state.shown_kept(flips_of(state, point))));
+  if (!state.pass_chance) return chance;
+  return std::min(chance, std::max(kHopeless, state.pass_chance(flips_of(state, point))));
 }
 
 std::optional<ShrinkStep> next_step(const ShrinkState& state) {
@@ -363,11 +364,11 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state) {
   std::optional<ShrinkStep> best;
   double most = 0;
   bool best_is_likely = false;
-  std::set<std::string> seen = {state.meaning(begin_of(state))};
-  for (const TriedPoint& one : state.tried) seen.insert(state.meaning(one.point));
+  std::set<std::string> seen = {state.key(begin_of(state))};
+  for (const TriedPoint& one : state.tried) seen.insert(state.key(one.point));
   for (const ShrinkPoint& strength : stronger_points(state))
     for (const ShrinkPoint& point : with_work(state, strength)) {
-      if (!seen.insert(state.meaning(point)).second || is_ruled_out(state, point)) continue;
+      if (!seen.insert(state.key(point)).second || is_ruled_out(state, point)) continue;
       ShrinkStep step{.point = point,
                       .shares = predicted(state, point),
                       .damage = damage_of(state, point),
@@ -377,9 +378,9 @@ std::optional<ShrinkStep> next_step(const ShrinkState& state) {
       const bool likely = step.chance > kHopeless || state.tried.empty();
       if (step.gain < kLeastGain || (!likely && !is_guess(state, point))) continue;
       if (step.seconds > state.seconds_left) continue;
-      double worth = step.chance * std::log(step.gain) / (step.seconds + state.look_seconds);
+      double worth = step.chance * std::log(step.gain) / (step.seconds + state.evaluation_seconds);
       // More training improves an unknown chance.
-      if (!likely) worth *= std::pow(guessed_too_much(work_of(state, point)) / step.damage, 2);
+      if (!likely) worth *= std::pow(guessed_damage_limit(work_of(state, point)) / step.damage, 2);
       // Guesses come last.
       if (best && (best_is_likely != likely ? best_is_likely : worth <= most)) continue;
       most = worth;

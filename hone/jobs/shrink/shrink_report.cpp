@@ -32,41 +32,42 @@ std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> 
 
 // Headline, key figures and evidence.
 void fill_document(const ShrinkFindings& f, const ShrunkModel& judged, Document& document) {
-  const SizeAndTime& takes = judged.takes;
-  describe_change(document, size_and_speed(takes.size_before, takes.size, takes.times), judged.both,
-                  f.data.measured, /*joint=*/", ");
-  lead_with(document, size_and_latency_figures(takes));
+  const SizeAndTime& size_and_time = judged.size_and_time;
+  describe_change(
+      document, size_and_speed(size_and_time.size_before, size_and_time.size, size_and_time.times),
+      judged.both, f.data.measured, /*separator=*/", ");
+  prepend_key_figures(document, size_and_latency_facts(size_and_time));
   if (!f.proven)
     document.headline = fmt::format(
         "No candidate was shown to be within the limit. Most promising: {}", document.headline);
-  if (f.chosen && f.proven && !judged.both.gates.verdict.kept())
+  if (f.chosen && f.proven && !judged.both.gates.verdict.within_limit())
     document.evidence += fmt::format(" The result on {} is not confirmed.", f.made_on());
-  if (f.evaluations_behind() > 1)
+  if (f.corrected_evaluations() > 1)
     document.evidence += fmt::format(
-        " The choice on these examples flatters the change; the verdict is corrected for up to {} "
-        "evaluations.",
-        f.job.looks);
+        " The candidate was chosen on these examples, so the change is optimistic; the verdict is "
+        "corrected for up to {} evaluations.",
+        f.job.max_evaluations);
   if (const std::string caveat = training_sentence(f); !caveat.empty())
     document.evidence += " " + caveat;
   if (const std::string tokens = removed_tokens_sentence(f); !tokens.empty())
     document.evidence += " " + tokens;
-  if (std::string noise = noise_warning(takes.times, takes.models); !noise.empty())
+  if (std::string noise = noise_warning(size_and_time.times, size_and_time.models); !noise.empty())
     document.notes.push_back(std::move(noise));
 }
 
 std::vector<NextCommand> next_commands(const ShrinkFindings& f, const ShrunkModel& judged) {
   const std::string model = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
-  const std::vector<NextCommand> helpful = commands_that_help(f);
+  const std::vector<NextCommand> helpful = suggested_commands(f);
   std::vector<NextCommand> next;
   if (!f.proven) next = helpful;
-  const bool classes = f.subject.parent.model.facts.task() != Task::regression;
+  const bool classes = f.subject.baseline.model.facts.task() != Task::regression;
   if (f.proven)
     next.push_back({classes ? "Classify a text" : "Predict for a text",
                     fmt::format("hone predict {} \"some text\"", shell_word(model))});
-  next.push_back({"Evaluate it on other data, beside the baseline",
+  next.push_back({"Compare it with the baseline on other data",
                   fmt::format("hone compare {} {} --data other.csv", shell_word(f.job.model),
                               shell_word(model))});
-  for (const ModelTimes& one : judged.takes.times)
+  for (const ModelTimes& one : judged.size_and_time.times)
     if (one.times.ratio().noisy())
       next.push_back({"Measure the latency again on an idle machine",
                       fmt::format("hone bench {} {}{}", shell_word(f.job.model), shell_word(model),
@@ -94,11 +95,12 @@ Section result_section(const ShrinkFindings& f, const std::vector<ShrunkModel>& 
       "",
       {PageTable{before_and_after_table(models),
                  fmt::format("{}, {}.", capitalized(measured_on), judged.arithmetic)},
-       figure_block(
-           summary_figure(judged.takes.size_before, judged.takes.size, judged.takes.times.front(),
-                          judged.both.before.evaluation, judged.both.after.evaluation),
-           folder / "summary",
-           "Size, latency and accuracy of the baseline and the compressed model.", notes)}};
+       figure_block(summary_figure(judged.size_and_time.size_before, judged.size_and_time.size,
+                                   judged.size_and_time.times.front(),
+                                   judged.both.before.evaluation, judged.both.after.evaluation),
+                    folder / "summary",
+                    "Size, latency and accuracy of the baseline and the compressed model.",
+                    notes)}};
   if (const fs::path figure = folder / "summary.svg"; path_exists(figure))
     write_file(folder / "summary-dark.svg", dark_svg(read_file(figure)));
   for (Block& block : gate_blocks(judged.both.gates, measured_on))
@@ -118,7 +120,7 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
   if (f.points.empty()) return;
   const std::string reused = reused_sentence(f);
   if (!reused.empty()) document.notes.push_back(reused);
-  for (const JudgedPoint& point : f.points)
+  for (const JudgedCandidate& point : f.points)
     if (point.failure)
       document.notes.push_back(
           fmt::format("candidate {} failed: {}", point.number, *point.failure));
@@ -130,16 +132,16 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
                       "of {} rounds on the same {} examples, with 95% intervals from these rounds; "
                       "another run may differ more.{} Changes are points of {} with "
                       "the 95% confidence interval of this evaluation alone.{}{}{}",
-                      f.made_on(), kShrinkTimerRounds, f.timer.at_a_time(),
+                      f.made_on(), kShrinkTimerRounds, f.timer.batch_size(),
                       f.job.goal != ShrinkGoal::size &&
                               std::ranges::any_of(f.points,
-                                                  [](const JudgedPoint& one) {
+                                                  [](const JudgedCandidate& one) {
                                                     return one.measured &&
-                                                           one.measured->is_noisy_alone();
+                                                           one.measured->is_batch1_noisy();
                                                   })
                           ? " Batch size 1 does not count in the choice, as it is noisy."
                           : "",
-                      f.subject.parent_measured->evaluation.figure.text, stricter_tests_text(f),
+                      f.subject.baseline_measured->evaluation.metric.text, stricter_tests_text(f),
                       f.trimmed && f.trimmed->applied
                           ? fmt::format(" All have the smaller vocabulary; with it alone, {}.",
                                         f.trimmed->summary)
@@ -147,7 +149,7 @@ void add_candidates(const ShrinkFindings& f, Document& document, const fs::path&
                       reused.empty() ? "" : fmt::format(" {}.", reused))}}});
   document.sections.push_back(
       {"Candidates in detail",
-       {figure_block(tried_figure(f), folder / "shrink",
+       {figure_block(candidates_figure(f), folder / "shrink",
                      "Accuracy change of each candidate against its size and its latency.",
                      document.notes),
         Paragraph{
@@ -170,7 +172,7 @@ void write_card(const ShrinkFindings& f, const ShrinkFields& fields, const Shrun
                       "before shrinking");
   facts.origin = fmt::format("{} made smaller", markdown_code(f.job.model));
   facts.relation = "finetune";
-  facts.is_of_data = true;
+  facts.trained_on_data = true;
   facts.seed = f.job.seed;
   if (std::string tokens = removed_tokens_sentence(f); !tokens.empty())
     facts.limits = {std::move(tokens)};
@@ -197,7 +199,7 @@ JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder
                         100 * f.margin());
   document.evidence =
       fmt::format("Candidates are evaluated on {}. {}", f.made_on(), end_sentence(f));
-  document.next = commands_that_help(f);
+  document.next = suggested_commands(f);
   document.output = f.job.output.folder;
   document.sections = {{"", paragraphs(choice_sentences(f))},
                        folded("Details", search_sentences(f))};
@@ -214,7 +216,7 @@ JobResult report_nothing(const ShrinkFindings& f, JobResult result, OutputFolder
 
 JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResult result,
                         OutputFolder& output, Context& context) {
-  if (f.is_nothing()) return report_nothing(f, std::move(result), output, context);
+  if (f.is_unchanged()) return report_nothing(f, std::move(result), output, context);
   Document& document = result.document;
   const std::vector<ShrunkModel> models =
       write_shrunk(f, made, output.path(), document.notes, context);
@@ -244,9 +246,9 @@ JobResult report_shrink(const ShrinkFindings& f, const TextModel& made, JobResul
          {PageTable{layers, "Formats of each layer; everything else is fp32."}},
          /*folded=*/true});
   document.sections.push_back(details_section(named_evaluations(judged.both, f.data), labels));
-  const std::vector<std::string> doubts = concerns(judged.both, labels, "shrinking");
-  tell_warnings(context, doubts);
-  document.notes.insert(document.notes.end(), doubts.begin(), doubts.end());
+  const std::vector<std::string> metric_warnings = concerns(judged.both, labels, "shrinking");
+  print_warnings(context, metric_warnings);
+  document.notes.insert(document.notes.end(), metric_warnings.begin(), metric_warnings.end());
   for (const ShrunkModel& model : models) write_card(f, fields, model, output.path());
   write_report(result, f.job.invocation, output.path(), context);
   return result;

@@ -7,11 +7,11 @@ namespace hone {
 const Fields& fields_of(const ShrunkModelResult*) {
   using S = ShrunkModelResult;
   static const Fields fields = describe<S>(
-      "shrunk_model", "A shrunk model beside its baseline.",
+      "shrunk_model", "A shrunk model compared with its baseline.",
       field<&S::output>("output",
-                        "Its folder in that of the result: model or unproven, with --loadable "
+                        "Its folder in the output folder: model or unproven, with --loadable "
                         "transformers or unproven-transformers; null: nothing became smaller."),
-      inlined<&S::both>(), inlined<&S::takes>(),
+      inlined<&S::both>(), inlined<&S::size_and_time>(),
       field<&S::arithmetic>("arithmetic", kArithmeticMeaning));
   return fields;
 }
@@ -29,8 +29,9 @@ const Fields& fields_of(const ShrinkFields*) {
           "No candidate begins that would take longer; the final measurement is not part of it."),
       field<&S::seconds>("seconds", Unit::seconds, "Duration, without interruptions."),
       field<&S::evaluations>("evaluations", "Models evaluated on the split that chooses."),
-      field<&S::max_evaluations>("max_evaluations",
-                                 "Verdicts on that split are corrected for so many."),
+      field<&S::max_evaluations>(
+          "max_evaluations",
+          "Maximum number of evaluations, for which verdicts on that split are corrected."),
       field<&S::end>("end", "Why the search ended."),
       field<&S::proven>("proven", "Whether the model was shown to be within the limit there."),
       field<&S::seed>("seed", "Random seed."),
@@ -38,17 +39,16 @@ const Fields& fields_of(const ShrinkFields*) {
       field<&S::chosen_on>("chosen_on", "Split on which choices are made."),
       field<&S::examples_needed>(
           "examples_needed", Unit::examples,
-          "How many of them would show the most promising candidate, and the "
-          "baseline itself, to be within the limit (power 80%); null: it is "
-          "shown, or no number is known."),
+          "Number of its examples that would show the most promising candidate, and the baseline "
+          "itself, to be within the limit (power 80%); null: it is shown, or no number is known."),
       field<&S::candidate>("candidate",
                            "Number of the chosen one; null: nothing but tokens was removed, or "
                            "nothing."),
       field<&S::trial>("trial", "Its number in study.db; null where `candidate` is."),
       field<&S::candidates>("candidates", "In the order in which they were evaluated."),
       field<&S::vocabulary>("vocabulary",
-                            "What became of the tokens; null: the training split uses all, or "
-                            "nothing may trim them."),
+                            "The result of trimming the vocabulary; null: the training split uses "
+                            "all tokens, or trimming was not requested."),
       inlined<&S::judged>(),
       field<&S::gate>("gate",
                       "Whether the gates hold on the reported split; null: nothing became "
@@ -64,7 +64,7 @@ const Fields& fields_of(const ShrinkFields*) {
 ShrunkModelResult shrunk_model_result(const ShrunkModel& model) {
   return {.output = model.name,
           .both = before_and_after_result(model.both, model.model.facts.labels),
-          .takes = size_and_time_result(model.takes),
+          .size_and_time = size_and_time_result(model.size_and_time),
           .arithmetic = std::string(model.arithmetic)};
 }
 
@@ -75,7 +75,7 @@ ShrinkFields shrink_fields(const ShrinkFindings& f, const std::vector<ShrunkMode
                       .budget_seconds = f.job.budget_seconds,
                       .seconds = f.seconds,
                       .evaluations = f.evaluations(),
-                      .max_evaluations = f.job.looks,
+                      .max_evaluations = f.job.max_evaluations,
                       .end = f.end,
                       .proven = f.proven,
                       .seed = f.job.seed,

@@ -16,7 +16,7 @@ namespace hone {
 struct ShrunkModelResult {
   std::string output;
   BeforeAndAfterResult both = {};
-  SizeAndTimeResult takes = {};
+  SizeAndTimeResult size_and_time = {};
   std::string arithmetic;
 };
 const Fields& fields_of(const ShrunkModelResult*);
@@ -34,7 +34,7 @@ struct ShrinkFields {
   std::int64_t seeds = 1;
   MeasuredSplitResult chosen_on = {};
   std::optional<std::int64_t> examples_needed = {}, candidate = {}, trial = {};
-  std::vector<JudgedPoint> candidates = {};
+  std::vector<JudgedCandidate> candidates = {};
   std::optional<TrimmedVocabulary> vocabulary = {};
   std::optional<ShrunkModelResult> judged = {};
   std::optional<GateResult> gate = {};

@@ -14,7 +14,7 @@ namespace {
 std::string trimmed_text(const ShrinkFindings& f) {
   const TrimmedVocabulary& trimmed = *f.trimmed;
   const auto respelled = [&] {
-    return respelled_texts(f.original.tokenizer, f.data.test, f.subject.parent.tokenizer,
+    return respelled_texts(f.original.tokenizer, f.data.test, f.subject.baseline.tokenizer,
                            f.subject.data.test)
         .size();
   };
@@ -38,15 +38,16 @@ std::string_view goal_text(ShrinkGoal goal) {
 }  // namespace
 
 std::string too_few_texts_sentence(const ShrinkFindings& f) {
-  if (f.itself.passes) return "";
-  return fmt::format(
-      "{} {}", too_few_sentence(f.itself, f.made_on(), counted_text(f.job.looks, "evaluation")),
-      needed_sentence(f));
+  if (f.self_comparison.passes) return "";
+  return fmt::format("{} {}",
+                     too_few_sentence(f.self_comparison, f.made_on(),
+                                      counted_text(f.job.max_evaluations, "evaluation")),
+                     needed_sentence(f));
 }
 
 std::string use_of_result(const ShrinkFindings& f, const JudgedGates& gates) {
   const std::string folder = fmt::format("{}/{}", f.job.output.folder, f.judged_folder());
-  if (f.proven) return use_sentence(gates, folder);
+  if (f.proven) return usage_advice(gates, folder);
   return fmt::format(
       "{} is the most promising candidate. It is not shown to be within the limit, so do not rely "
       "on it.",
@@ -56,52 +57,53 @@ std::string use_of_result(const ShrinkFindings& f, const JudgedGates& gates) {
 std::vector<std::string> choice_sentences(const ShrinkFindings& f) {
   std::vector<std::string> lines;
   if (f.chosen) {
-    const JudgedPoint& one = f.points[*f.chosen];
+    const JudgedCandidate& one = f.points[*f.chosen];
     std::string line = fmt::format(
         "{}: candidate {} ({}){}.", f.proven ? "Chosen" : "Most promising", one.number, one.recipe,
         f.proven
             ? ""
             : fmt::format(", the best by {} of those {}", goal_text(f.job.goal),
-                          one.may_be_shown()
+                          one.could_pass()
                               ? "that more examples may show to be within the limit"
                               : fmt::format("whose {} dropped by no more than the limit",
-                                            f.subject.parent_measured->evaluation.figure.text)));
+                                            f.subject.baseline_measured->evaluation.metric.text)));
     if (!f.is_measured_where_chosen())
       line += fmt::format(
           " On {}, {}.", f.made_on(),
-          change_of_candidate(*one.measured, f.subject.parent_measured->evaluation.figure, f.gates,
-                              f.job.looks));
+          candidate_change(*one.measured, f.subject.baseline_measured->evaluation.metric, f.gates,
+                           f.job.max_evaluations));
     lines.push_back(std::move(line));
   }
   if (f.not_shown) {
-    const JudgedPoint& one = f.points[*f.not_shown];
+    const JudgedCandidate& one = f.points[*f.not_shown];
     const ShrinkShares& shares = one.measured->shares;
     const ShrinkShares than = f.chosen ? f.points[*f.chosen].measured->shares : ShrinkShares{};
-    const bool smaller = shares.bytes < than.bytes, faster = shares.time < than.time;
+    const bool smaller = shares.bytes < than.bytes,
+               faster = shares.batch_latency < than.batch_latency;
     lines.push_back(fmt::format(
         "Candidate {} is {} ({:.1f}% of the size, {:.1f}% of the latency), but {}. {}", one.number,
         smaller && faster ? "smaller and faster"
         : smaller         ? "smaller"
         : faster          ? "faster"
                           : "faster at batch size 1",
-        100 * shares.bytes, 100 * shares.time, one.measured->summary,
+        100 * shares.bytes, 100 * shares.batch_latency, one.measured->summary,
         more_examples_sentence(f, *one.measured->examples_needed)));
   }
   return lines;
 }
 
 std::string end_sentence(const ShrinkFindings& f) {
-  const bool vocabulary = f.trimmed && f.trimmed->looked;
+  const bool vocabulary = f.trimmed && f.trimmed->evaluated;
   const std::string needed = needed_sentence(f);
   return fmt::format("The search ended after {} ({} of at most {}{}) and {} of {}: {}.{}{}",
                      counted_text(std::ssize(f.points), "candidate"), f.evaluations(),
-                     counted_text(f.job.looks, "evaluation"),
+                     counted_text(f.job.max_evaluations, "evaluation"),
                      vocabulary ? ", 1 of the smaller vocabulary" : "", clock_text(f.seconds),
                      clock_text(f.job.budget_seconds), f.end, needed.empty() ? "" : " ", needed);
 }
 
 std::string reused_sentence(const ShrinkFindings& f) {
-  const auto reused = std::ranges::count_if(f.points, &JudgedPoint::trained_before);
+  const auto reused = std::ranges::count_if(f.points, &JudgedCandidate::trained_before);
   if (reused == 0) return "";
   return fmt::format(
       "{} of {} candidates were trained in an earlier run, and their weights reused; --no_cache "
@@ -127,7 +129,7 @@ std::string stricter_tests_text(const ShrinkFindings& f) {
       " With up to {} tests on the {} split, a candidate may pass by chance. hone therefore tests "
       "each at a level of {:.2g}% instead of {:g}% (Bonferroni correction), so a candidate may be "
       "inconclusive although its whole interval is within the limit.",
-      f.tests(), f.chosen_on().facts.part, 100 * kVerdictLevel / static_cast<double>(f.tests()),
+      f.tests(), f.chosen_on().facts.split, 100 * kVerdictLevel / static_cast<double>(f.tests()),
       100 * kVerdictLevel);
 }
 
@@ -145,9 +147,9 @@ std::vector<std::string> model_sentences(const ShrinkFindings& f, const ShrunkMo
   std::vector<std::string> lines;
   if (const std::optional<Comparison>& counted = written.both.comparison.counted)
     lines.push_back(fmt::format("Predictions on {}: correct → wrong {}, wrong → correct {}.",
-                                short_name_and_size(f.data.measured), grouped(counted->only_parent),
-                                grouped(counted->only_candidate)));
-  for (std::string& line : lines_of(written.takes)) lines.push_back(std::move(line));
+                                short_name_and_size(f.data.measured),
+                                grouped(counted->only_baseline), grouped(counted->only_candidate)));
+  for (std::string& line : lines_of(written.size_and_time)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -165,14 +167,15 @@ std::vector<std::string> loadable_sentences(const ShrinkFindings& f,
     lines.push_back(
         fmt::format("{}/ is the same model packed ({}), for hone only: {}. On {}, {}.", all[1].name,
                     all[1].arithmetic,
-                    size_and_speed(all[1].takes.size_before, all[1].takes.size, all[1].takes.times),
+                    size_and_speed(all[1].size_and_time.size_before, all[1].size_and_time.size,
+                                   all[1].size_and_time.times),
                     short_name_and_size(f.data.measured), all[1].both.verdict.summary));
   }
   return lines;
 }
 
 std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view arithmetic) {
-  const std::string& part = f.chosen_on().facts.part;
+  const std::string& part = f.chosen_on().facts.split;
   std::vector<std::string> notes = {
       fmt::format(
           "Within limit: the change is shown to be above -{:g} points. One test alone shows "
@@ -195,15 +198,14 @@ std::vector<std::string> reading_notes(const ShrinkFindings& f, std::string_view
            fmt::format("The compressed model is {}. Native models multiply in their few bits; "
                        "simulated ones round values and compute in fp32.",
                        arithmetic),
-           fmt::format(
-               "Each candidate depended on the results before it, so the numbers on the {} split "
-               "flatter the chosen one. {}",
-               part,
-               f.is_measured_where_chosen()
-                   ? "The result is measured on the same examples; evaluate it on others."
-                   : fmt::format("The {} split was evaluated once in this run, at the end. "
-                                 "Earlier runs on the same data are not counted.",
-                                 f.data.measured.facts.part)),
+           fmt::format("Each candidate depended on the results before it, so the numbers of the "
+                       "chosen one on the {} split are optimistic. {}",
+                       part,
+                       f.is_measured_where_chosen()
+                           ? "The result is measured on the same examples; evaluate it on others."
+                           : fmt::format("The {} split was evaluated once in this run, at the end. "
+                                         "Earlier runs on the same data are not counted.",
+                                         f.data.measured.facts.split)),
            "Candidates depend on latencies measured on this machine, so the same command may "
            "choose otherwise. The same steps with the same data and seed give the same model, bit "
            "for bit."})

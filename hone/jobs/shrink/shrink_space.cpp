@@ -83,17 +83,18 @@ double adapter_rate_for(const Model& model) {
 QuantizationPlan all_native(const Model& model) {
   static const FormatTable formats = builtin_formats();
   const Format format = parse_format(std::string(kEightBits), formats);
-  return native_plan(plain_graph(model), format, native_input(format, formats));
+  return native_plan(unquantized_graph(model), format, native_input(format, formats));
 }
 
 // Returns a [pruning] section for the linears that are not frozen; "" if there are none to prune.
 std::string pruning_section(const Graph& graph, std::string_view structure,
                             const std::vector<std::string>& freeze) {
-  if (graph.operations(kUsualLayer).size() < 2) return "";  // the classifier is not pruned
+  if (graph.operations(kDefaultLayer).size() < 2) return "";  // the classifier is not pruned
   std::vector<std::string> target;
   const std::vector<Node*> prunable = prunable_products(graph, {});
   for (const Node* node : prunable)
-    if (node->is(kUsualLayer) && !matches_any(freeze, node->name())) target.push_back(node->name());
+    if (node->is(kDefaultLayer) && !matches_any(freeze, node->name()))
+      target.push_back(node->name());
   if (target.empty()) return "";
   std::string text =
       fmt::format("\n[pruning]\nsparsity = [0, 0.6, 0.8]\nstructure = \"{}\"\n", structure);
@@ -107,13 +108,14 @@ void check_names(const Model& model, const std::vector<std::string>& freeze) {
     user_check(
         std::ranges::any_of(all_native(model),
                             [&](const auto& entry) { return glob_match(glob, entry.first); }),
-        "`freeze`: '{}' names no linear layer and no table; see the names in `hone inspect MODEL`",
+        "`freeze`: '{}' matches no linear layer and no table; see the names in `hone inspect "
+        "MODEL`",
         glob);
 }
 
 }  // namespace
 
-std::vector<std::string> shrink_means() { return {std::begin(kMeans), std::end(kMeans)}; }
+std::vector<std::string> shrink_methods() { return {std::begin(kMeans), std::end(kMeans)}; }
 
 bool freezes_tables(const Model& model, const std::vector<std::string>& freeze) {
   return std::ranges::any_of(all_native(model), [&](const auto& entry) {
@@ -126,7 +128,7 @@ std::string shrink_space(const TrialSubject& subject, const std::vector<std::str
   const auto may = [&](std::string_view means) {
     return only.empty() || std::ranges::find(only, means) != only.end();
   };
-  const Model& model = subject.parent.model;
+  const Model& model = subject.baseline.model;
   check_names(model, freeze);
   const std::string frozen =
       freeze.empty() ? "" : fmt::format("freeze = \"{}\"\n", fmt::join(freeze, ","));

@@ -6,7 +6,7 @@ namespace hone {
 
 /// Returns the methods of shrink runs: "trim", "prune", "sparsify" (blocks of weights that products skip), "quantize",
 /// "allocate" (a narrower format for some of the linear layers), "train".
-std::vector<std::string> shrink_means();
+std::vector<std::string> shrink_methods();
 
 /// Returns the search space for a model as a recipe (search_recipe.h), values from gentle to strong: shares of heads,
 /// neurons, layers and blocks of weights, training steps with the model itself as teacher, formats of linears and

@@ -15,9 +15,9 @@ namespace {
 using Cells = std::vector<Cell>;
 
 /// A table that compares models with their baseline.
-class BesideBaseline {
+class BaselineTable {
  public:
-  explicit BesideBaseline(const std::vector<ShrunkModel>& models)
+  explicit BaselineTable(const std::vector<ShrunkModel>& models)
       : models_(models), table_(columns_of(models)) {}
 
   /// Adds a row; `after` returns the value of a model and its change.
@@ -32,10 +32,10 @@ class BesideBaseline {
   /// Adds a row for a size, unless it is 0 (not known).
   template <typename SizeOf, typename Text>
   void add_size(const std::string& what, const SizeOf& size_of, const Text& text) {
-    const double before = size_of(models_.front().takes.size_before);
+    const double before = size_of(models_.front().size_and_time.size_before);
     if (before == 0) return;
     add(what, text(before), [&](const ShrunkModel& model) {
-      const double after = size_of(model.takes.size);
+      const double after = size_of(model.size_and_time.size);
       return Cells{text(after), size_change(before, after)};
     });
   }
@@ -61,16 +61,16 @@ class BesideBaseline {
 };
 
 // "within limit, chosen", "inconclusive for recall of science, most promising"
-Cell result_cell(const ShrinkFindings& f, const JudgedPoint& one) {
+Cell result_cell(const ShrinkFindings& f, const JudgedCandidate& one) {
   if (!one.measured) return "failed";
-  const std::string verdict = verdict_of_candidate(*one.measured, f.gates);
+  const std::string verdict = candidate_verdict(*one.measured, f.gates);
   const Cell cell(one.chosen
                       ? fmt::format("{}, {}", verdict, f.proven ? "chosen" : "most promising")
                       : verdict);
-  return toned(cell, one.kept() ? Tone::good : Tone::plain);
+  return toned(cell, one.within_limit() ? Tone::good : Tone::plain);
 }
 
-Cell change_cell(const JudgedPoint& one) {
+Cell change_cell(const JudgedCandidate& one) {
   if (!one.measured) return absent;
   const auto& [low, high] = one.measured->change_interval;
   return fmt::format("{:+.2f} ({:+.2f} to {:+.2f})", 100 * one.measured->change, 100 * low,
@@ -78,7 +78,7 @@ Cell change_cell(const JudgedPoint& one) {
 }
 
 // "12.0", "0.4, reused"
-std::string took_text(const JudgedPoint& one) {
+std::string took_text(const JudgedCandidate& one) {
   return one.measured
              ? fmt::format("{:.1f}{}", one.measured->seconds, one.trained_before ? ", reused" : "")
              : "–";
@@ -97,11 +97,11 @@ Cell latency_cell(const std::optional<CandidateMeasurement>& measured, double Sh
 }
 
 std::string latency_header(const ShrinkFindings& f) {
-  return fmt::format("Latency per example, batch size {}", f.timer.at_a_time());
+  return fmt::format("Latency per example, batch size {}", f.timer.batch_size());
 }
 
 // "15.1% (19.8%)"
-Cell share_beside_predicted(const JudgedPoint& one, double ShrinkShares::*share) {
+Cell measured_and_predicted(const JudgedCandidate& one, double ShrinkShares::*share) {
   return fmt::format("{} ({})", one.measured ? share_text(one.measured->shares.*share) : "–",
                      share_text(one.predicted.shares.*share));
 }
@@ -109,7 +109,7 @@ Cell share_beside_predicted(const JudgedPoint& one, double ShrinkShares::*share)
 }  // namespace
 
 Table before_and_after_table(const std::vector<ShrunkModel>& models) {
-  BesideBaseline table(models);
+  BaselineTable table(models);
   table.add_size(
       "Size", [](const ModelSize& size) { return static_cast<double>(size.stored_bytes); },
       short_bytes);
@@ -117,27 +117,26 @@ Table before_and_after_table(const std::vector<ShrunkModel>& models) {
       "Parameters", [](const ModelSize& size) { return static_cast<double>(size.parameters); },
       [](double count) { return grouped(std::llround(count)); });
   const auto ms_text = [](double ms) { return three_digits(ms) + " ms"; };
-  const std::vector<ModelTimes>& times = models.front().takes.times;
+  const std::vector<ModelTimes>& times = models.front().size_and_time.times;
   for (std::size_t i = 0; i < times.size(); ++i)
-    table.add(fmt::format("Latency per example, batch size {}", times[i].at_a_time),
+    table.add(fmt::format("Latency per example, batch size {}", times[i].batch_size),
               ms_text(times[i].times.before.median_ms), [&](const ShrunkModel& model) {
-                const TimesInTurn& own = model.takes.times[i].times;
+                const TimesInTurn& own = model.size_and_time.times[i].times;
                 return Cells{ms_text(own.after.median_ms), speedup_text(own)};
               });
   const TaskEvaluation& before = models.front().both.before.evaluation;
-  table.add(metric_title(before.figure), share_text(before.value), [](const ShrunkModel& model) {
+  table.add(metric_title(before.metric), share_text(before.value), [](const ShrunkModel& model) {
     return Cells{share_text(model.both.after.evaluation.value),
                  points_change(model.both.comparison)};
   });
-  table.add(flips_figure(models.front().both.comparison).name, absent,
-            [](const ShrunkModel& model) {
-              return Cells{absent, flips_figure(model.both.comparison).value};
-            });
+  table.add(flips_fact(models.front().both.comparison).name, absent, [](const ShrunkModel& model) {
+    return Cells{absent, flips_fact(model.both.comparison).value};
+  });
   return std::move(table).take();
 }
 
 Table other_sizes_table(const std::vector<ShrunkModel>& models) {
-  BesideBaseline table(models);
+  BaselineTable table(models);
   table.add_size(
       "Weights in memory",
       [](const ModelSize& size) { return static_cast<double>(size.memory_bytes); }, short_bytes);
@@ -159,12 +158,12 @@ Table candidate_table(const ShrinkFindings& f) {
                {"p_value", "p"},
                {"verdict", "Result"},
                {"seconds", "Took (predicted), s"}});
-  for (const JudgedPoint& one : f.points) {
+  for (const JudgedCandidate& one : f.points) {
     const auto& measured = one.measured;
     table.add_row(
-        {one.number, one.recipe, share_beside_predicted(one, &ShrinkShares::bytes),
-         share_beside_predicted(one, &ShrinkShares::time), percent(one.predicted.chance, 0),
-         change_cell(one),
+        {one.number, one.recipe, measured_and_predicted(one, &ShrinkShares::bytes),
+         measured_and_predicted(one, &ShrinkShares::batch_latency),
+         percent(one.predicted.chance, 0), change_cell(one),
          measured && measured->flip_share ? percent(*measured->flip_share, 2) : Cell(absent),
          measured ? p_value(measured->p_value) : Cell(absent), result_cell(f, one),
          fmt::format("{} ({:.1f})", took_text(one), one.predicted.seconds)});
@@ -181,15 +180,15 @@ Table brief_candidate_table(const ShrinkFindings& f) {
                {"verdict", "Result"},
                {"seconds", "Took (s)"},
                {"recipe", "Recipe"}});
-  for (const JudgedPoint& one : f.points) {
+  for (const JudgedCandidate& one : f.points) {
     const bool timed = one.measured && !one.trained_before;
-    table.add_row(
-        {one.number, one.measured ? percent(one.measured->shares.bytes) : Cell(absent),
-         latency_cell(one.measured, &ShrinkShares::time, &CandidateMeasurement::time_interval),
-         latency_cell(one.measured, &ShrinkShares::time_alone,
-                      &CandidateMeasurement::time_alone_interval),
-         change_cell(one), result_cell(f, one),
-         timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
+    table.add_row({one.number, one.measured ? percent(one.measured->shares.bytes) : Cell(absent),
+                   latency_cell(one.measured, &ShrinkShares::batch_latency,
+                                &CandidateMeasurement::batch_latency_interval),
+                   latency_cell(one.measured, &ShrinkShares::batch1_latency,
+                                &CandidateMeasurement::batch1_latency_interval),
+                   change_cell(one), result_cell(f, one),
+                   timed ? real(one.measured->seconds, 1) : Cell(took_text(one)), one.recipe});
   }
   return table;
 }
@@ -201,7 +200,7 @@ Table layer_format_table(const Model& model) {
                {"shape", "Shape"},
                {"remark", "Remark"}});
   if (!model.quantization) return table;
-  const Graph graph = plain_graph(model);
+  const Graph graph = unquantized_graph(model);
   const auto text = [](const std::optional<Format>& format) {
     return format ? Cell(to_string(*format)) : Cell(kFloat);
   };
@@ -209,7 +208,7 @@ Table layer_format_table(const Model& model) {
     const Node* node = graph.find(layer);
     // Embedding tables are indexed by rows, so their input has no format.
     Cell shape = absent, input = absent, remark = absent;
-    if (node != nullptr && node->is(kUsualLayer)) {
+    if (node != nullptr && node->is(kDefaultLayer)) {
       const std::int64_t outputs = node->types()[0].dim(-1).size,
                          inputs = node->input_types()[0].dim(-1).size;
       input = text(formats.input);

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kMostAtATime = 32, kRounds = kShrinkTimerRounds;
+constexpr std::int64_t kMaxBatchSize = 32, kRounds = kShrinkTimerRounds;
 constexpr double kMostMs = 250;
 
 // Replaces layer numbers and cuts off suffixes of codes and scales: the kind is the same in every layer and format.
@@ -36,18 +36,18 @@ ShrinkTimer::ShrinkTimer(const Model& original, const EncodedSet& texts, const E
     : context_(context),
       original_bytes_(stored_bytes(original)),
       original_(forward_graph(original), original.parameters, context.session()) {
-  one_ = batch(texts, 1);
+  single_inputs_ = batch(texts, 1);
   const auto median = [&](const NamedTensors& texts) {
     const std::function<void()> works[] = {[&] { original_.rows(texts); }};
-    make_ready(works, context.session().device);
+    run_preparation(works, context.session().device);
     return median_of_sorted(runs_ms(works[0], kRounds));
   };
-  const auto most = static_cast<std::int64_t>(kMostMs / std::max(median(one_), 1e-3));
-  at_a_time_ = std::clamp<std::int64_t>(most, 1, std::min(kMostAtATime, texts.size()));
-  some_ = batch(texts, at_a_time_);
-  own_some_ = batch(own, at_a_time_);
-  own_one_ = batch(own, 1);
-  ms_ = median(some_) / static_cast<double>(at_a_time_);
+  const auto most = static_cast<std::int64_t>(kMostMs / std::max(median(single_inputs_), 1e-3));
+  batch_size_ = std::clamp<std::int64_t>(most, 1, std::min(kMaxBatchSize, texts.size()));
+  batch_inputs_ = batch(texts, batch_size_);
+  own_batch_inputs_ = batch(own, batch_size_);
+  own_single_inputs_ = batch(own, 1);
+  ms_ = median(batch_inputs_) / static_cast<double>(batch_size_);
 }
 
 NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const {
@@ -59,10 +59,10 @@ NamedTensors ShrinkTimer::batch(const EncodedSet& set, std::int64_t count) const
 ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
   Predictor own(forward_graph(model), model.parameters, context_.session());
   // All take turns. Otherwise one burst of other load would spoil all rounds of single texts, a few milliseconds.
-  const std::function<void()> works[] = {[&] { original_.rows(some_); },
-                                         [&] { original_.rows(one_); },
-                                         [&] { own.rows(own_some_); }, [&] { own.rows(own_one_); }};
-  make_ready(works, context_.session().device);
+  const std::function<void()> works[] = {
+      [&] { original_.rows(batch_inputs_); }, [&] { original_.rows(single_inputs_); },
+      [&] { own.rows(own_batch_inputs_); }, [&] { own.rows(own_single_inputs_); }};
+  run_preparation(works, context_.session().device);
   const auto ms = rounds_in_turn(works, rounds);
   // The median ratio of paired rounds, like the speedup of the result.
   const auto share = [&](std::size_t work) {
@@ -75,8 +75,8 @@ ShrinkTimer::Times ShrinkTimer::times(const Model& model, std::int64_t rounds) {
 double ShrinkTimer::seconds(std::int64_t rounds) const {
   constexpr double kModels = 2, kUncounted = 2;
   return kModels *
-         (static_cast<double>(rounds) + kUncounted + readying_runs(context_.session().device)) *
-         static_cast<double>(at_a_time_ + 1) * ms_ / 1000;
+         (static_cast<double>(rounds) + kUncounted + preparation_runs(context_.session().device)) *
+         static_cast<double>(batch_size_ + 1) * ms_ / 1000;
 }
 
 BytesByKind ShrinkTimer::stored(const Model& model) const {

@@ -29,7 +29,7 @@ class ShrinkTimer {
               Context& context);
 
   struct Times {
-    LatencyShare some, one;  ///< of a batch, and at batch size 1
+    LatencyShare full_batch, single;  ///< of a batch, and at batch size 1
   };
   Times times(const Model& model, std::int64_t rounds = kShrinkTimerRounds);
   /// Estimates the seconds for this many rounds of a model that is as fast as the original.
@@ -40,16 +40,16 @@ class ShrinkTimer {
   /// Returns the milliseconds per text of a batch of the original, the median over rounds.
   double ms() const { return ms_; }
   /// Returns the number of texts in a batch.
-  std::int64_t at_a_time() const { return at_a_time_; }
+  std::int64_t batch_size() const { return batch_size_; }
 
  private:
   NamedTensors batch(const EncodedSet& set, std::int64_t count) const;
 
   Context& context_;
-  std::int64_t original_bytes_ = 0, at_a_time_ = 1;
+  std::int64_t original_bytes_ = 0, batch_size_ = 1;
   double ms_ = 0;
   Predictor original_;
-  NamedTensors some_, one_, own_some_, own_one_;
+  NamedTensors batch_inputs_, single_inputs_, own_batch_inputs_, own_single_inputs_;
 };
 
 }  // namespace hone

@@ -46,8 +46,8 @@ TrialSubject on_training_texts(const TrialSubject& subject, std::int64_t texts, 
   TrialSubject sampled = subject;
   sampled.data.validation = allocation_sample(subject.data.train, texts, subject.seed);
   sampled.calibration = quick_calibration(subject.calibration);
-  sampled.parent_measured =
-      measure(subject.parent.model, sampled.data.validation, subject.training.eval_batch_size,
+  sampled.baseline_measured =
+      measure(subject.baseline.model, sampled.data.validation, subject.training.eval_batch_size,
               context, "predict", ProgressEnd::vanishes);
   return sampled;
 }
@@ -68,8 +68,7 @@ std::string pruned_structure(const SearchRecipe& recipe) {
 const Fields& fields_of(const CandidatePrediction*) {
   using C = CandidatePrediction;
   static const Fields fields = describe<C>(
-      "shrink_prediction", "What was predicted of a candidate before it was made.",
-      inlined<&C::shares>(),
+      "shrink_prediction", "Predictions for a candidate before it was made.", inlined<&C::shares>(),
       field<&C::chance>("chance", Unit::share, "Chance to be within the limit."),
       field<&C::seconds>("seconds", Unit::seconds, "Time to make and evaluate it."),
       field<&C::damage>("damage", Unit::nats,
@@ -80,15 +79,16 @@ const Fields& fields_of(const CandidatePrediction*) {
 const Fields& fields_of(const CandidateMeasurement*) {
   using C = CandidateMeasurement;
   static const Fields fields = describe<C>(
-      "shrink_measurement", "What was measured of a candidate, on the split that chooses.",
+      "shrink_measurement", "Measurements of a candidate, on the split that decides.",
       inlined<&C::shares>(),
-      field<&C::time_interval>("latency_share_interval", Unit::ratio,
-                               "95% interval of latency_share, from the rounds of this timing."),
-      field<&C::time_alone_interval>("batch_1_latency_share_interval", Unit::ratio,
-                                     "The same of batch_1_latency_share."),
-      field<&C::figure>("metric", "The metric by which the task is judged; null: not defined.")
+      field<&C::batch_latency_interval>(
+          "latency_share_interval", Unit::ratio,
+          "95% interval of latency_share, from the rounds of this timing."),
+      field<&C::batch1_latency_interval>("batch_1_latency_share_interval", Unit::ratio,
+                                         "The same for batch_1_latency_share."),
+      field<&C::metric>("metric", "The metric by which the task is judged; null: not defined.")
           .or_null(),
-      field<&C::figure_interval>("metric_interval", "Its 95% interval."),
+      field<&C::metric_interval>("metric_interval", "Its 95% interval."),
       field<&C::change>("change", Unit::difference,
                         "Metric minus that of the baseline; null: not defined.")
           .or_null(),
@@ -101,8 +101,8 @@ const Fields& fields_of(const CandidateMeasurement*) {
                         "Gates with that verdict, as they were given; empty: all are "
                         "within their limits."),
       field<&C::p_value>("p_value",
-                         "Of a drop by the margin or more, by the gate that is the hardest to "
-                         "pass, corrected for all evaluations.")
+                         "p-value of a drop by the margin or more, by the gate that is the hardest "
+                         "to pass, corrected for all evaluations.")
           .or_null(),
       field<&C::examples_needed>("examples_needed", Unit::examples,
                                  "Different examples of this split that would show it to be within "
@@ -113,42 +113,42 @@ const Fields& fields_of(const CandidateMeasurement*) {
   return fields;
 }
 
-std::string verdict_of_candidate(const CandidateMeasurement& measured,
-                                 const std::vector<Gate>& gates) {
+std::string candidate_verdict(const CandidateMeasurement& measured,
+                              const std::vector<Gate>& gates) {
   std::vector<std::string> names;
   for (const Gate& gate : gates)
     if (std::ranges::find(measured.missed, gate.text) != measured.missed.end())
-      names.push_back(gate.figure.text);
+      names.push_back(gate.metric.text);
   return gates.size() == 1 || names.empty()
              ? to_string(measured.conclusion)
              : fmt::format("{} for {}", to_string(measured.conclusion), fmt::join(names, ", "));
 }
 
-std::string change_of_candidate(const CandidateMeasurement& measured, const MetricName& figure,
-                                const std::vector<Gate>& gates, std::int64_t looks) {
-  const auto gate = std::ranges::find(gates, figure, &Gate::figure);
+std::string candidate_change(const CandidateMeasurement& measured, const MetricName& figure,
+                             const std::vector<Gate>& gates, std::int64_t max_evaluations) {
+  const auto gate = std::ranges::find(gates, figure, &Gate::metric);
   const bool is_missed = gate != gates.end() &&
                          std::ranges::find(measured.missed, gate->text) != measured.missed.end();
   const auto& [low, high] = measured.change_interval;
-  const std::int64_t tests = looks * std::ssize(gates);
+  const std::int64_t tests = max_evaluations * std::ssize(gates);
   const bool decides_alone = tests > 1 && measured.conclusion == Conclusion::inconclusive &&
                              is_missed && (low >= -gate->margin || high < -gate->margin);
   return fmt::format("{}: {}{}",
-                     change_text({.figure = figure,
+                     change_text({.metric = figure,
                                   .change = measured.change,
                                   .change_interval = measured.change_interval}),
-                     verdict_of_candidate(measured, gates),
+                     candidate_verdict(measured, gates),
                      decides_alone ? fmt::format(" after correction for {} tests", tests) : "");
 }
 
-const Fields& fields_of(const JudgedPoint*) {
-  using J = JudgedPoint;
+const Fields& fields_of(const JudgedCandidate*) {
+  using J = JudgedCandidate;
   static const Fields fields = describe<J>(
       "shrink_candidate", "A candidate that was made and evaluated.",
       field<&J::number>("candidate", "Its number, from 1."),
       field<&J::trial>("trial", "Its number in study.db."), omitted<&J::point>(),
-      field<&J::recipe>("recipe", "All that was done to the baseline."),
-      field<&J::predicted>("predicted", "What was predicted before it was made."),
+      field<&J::recipe>("recipe", "Everything that was done to the baseline."),
+      field<&J::predicted>("predicted", "Its predictions, before it was made."),
       inlined<&J::measured>(),
       field<&J::failure>("failure", "Why it could not be made; null: it was made."),
       field<&J::trained_before>("trained_before", "Whether an earlier run had trained it."),
@@ -156,13 +156,13 @@ const Fields& fields_of(const JudgedPoint*) {
   return fields;
 }
 
-const Fields& fields_of(const PlanningTexts*) {
-  using P = PlanningTexts;
-  static const Fields fields =
-      describe<P>("planning_texts", "Training texts on which predictions are made.",
-                  field<&P::levels>("levels", Unit::examples, "For values of parameters."),
-                  field<&P::layers>("layers", Unit::examples, "For formats of layers."),
-                  field<&P::rounds>("rounds", "Of each timing."));
+const Fields& fields_of(const PlanningCounts*) {
+  using P = PlanningCounts;
+  static const Fields fields = describe<P>(
+      "planning_texts", "Training texts on which predictions are made.",
+      field<&P::levels>("levels", Unit::examples, "Of these, texts for values of parameters."),
+      field<&P::layers>("layers", Unit::examples, "Of these, texts for formats of layers."),
+      field<&P::rounds>("rounds", "Rounds of each timing."));
   return fields;
 }
 
@@ -172,13 +172,13 @@ CalibrationRun quick_calibration(CalibrationRun calibration) {
 }
 
 ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
-                           const ShrinkGate& gate, std::string begun_with, ShrinkTimer& timer,
+                           const ShrinkGate& gate, std::string shared_changes, ShrinkTimer& timer,
                            const fs::path& file, const fs::path& cache, const fs::path& checkpoints,
                            Context& context)
     : subject_(subject),
       space_(space),
       gate_(gate),
-      begun_with_(std::move(begun_with)),
+      shared_changes_(std::move(shared_changes)),
       timer_(timer),
       checkpoints_(checkpoints),
       context_(context),
@@ -191,7 +191,7 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
     study_ = *known;
     return;
   }
-  const Json names = {subject.parent_measured->evaluation.figure.text, "size in bytes",
+  const Json names = {subject.baseline_measured->evaluation.metric.text, "size in bytes",
                       "ms per example"};
   study_ = storage_->create_study(
       kStudyName, {Direction::maximize, Direction::minimize, Direction::minimize},
@@ -201,12 +201,12 @@ ShrinkTrials::ShrinkTrials(const TrialSubject& subject, const TrialSpace& space,
                              {"dashboard:objective_names", names}}});
 }
 
-Json ShrinkTrials::remembered(const std::string& key) const {
+Json ShrinkTrials::attribute(const std::string& key) const {
   const auto found = study_.user_attributes.find(key);
   return found == study_.user_attributes.end() ? Json() : found->second;
 }
 
-void ShrinkTrials::remember(const std::string& key, const Json& value) {
+void ShrinkTrials::set_attribute(const std::string& key, const Json& value) {
   store(key, value);
   study_.user_attributes[key] = value;
 }
@@ -219,16 +219,18 @@ TrialConfiguration ShrinkTrials::configuration_of(const ShrinkPoint& point) cons
   return space_.configuration_of(hone::assignment_of(parameters_, point));
 }
 
-TrialModel ShrinkTrials::made(const TrialSubject& subject,
-                              const TrialConfiguration& configuration) {
+TrialModel ShrinkTrials::build(const TrialSubject& subject,
+                               const TrialConfiguration& configuration) {
   // Checkpoints are valid only for the interrupted training.
   const std::string key = cache_.key(configuration, subject.seed, /*watched=*/false);
-  if (remembered(kTraining) != key) {
+  if (attribute(kTraining) != key) {
     remove_checkpoints();
-    remember(kTraining, key);
+    set_attribute(kTraining, key);
   }
-  TrialProgress progress{
-      .folder = checkpoints_, .trained = trainings(), .asked = &asked_, .alone = &alone_};
+  TrialProgress progress{.folder = checkpoints_,
+                         .trained = trainings(),
+                         .teacher_logits = &teacher_logits_,
+                         .layer_divergences = &layer_divergences_};
   trained_before_ = false;
   TrialModel model =
       run_trial(subject, space_, configuration, subject.seed, /*watch=*/{}, progress, context_);
@@ -238,8 +240,8 @@ TrialModel ShrinkTrials::made(const TrialSubject& subject,
   return model;
 }
 
-TrainedWeights ShrinkTrials::trainings() {
-  const TrainedWeights cached = cache_.trainings(/*large=*/true);
+TrainingCache ShrinkTrials::trainings() {
+  const TrainingCache cached = cache_.trainings(/*large=*/true);
   return {.find =
               [this, cached](const Json& of) {
                 std::optional<FinishedTraining> known = cached.find(of);
@@ -260,35 +262,35 @@ void ShrinkTrials::remove_checkpoints() const {
   fs::remove(checkpoints_, ignored);  // stays if it contains other files
 }
 
-std::string ShrinkTrials::meaning_of(const ShrinkPoint& point) const {
+std::string ShrinkTrials::key_of(const ShrinkPoint& point) const {
   return to_line(hone::to_json(configuration_of(point)));
 }
 
 std::string ShrinkTrials::recipe_of(const ShrinkPoint& point) const {
   const std::string steps = recipe_text(parameters_, point);
-  return begun_with_ + (begun_with_.empty() || steps.empty() ? "" : ", ") + steps;
+  return shared_changes_ + (shared_changes_.empty() || steps.empty() ? "" : ", ") + steps;
 }
 
 // Returns the point at which a parameter is measured: all first levels, or another parameter at its second level if
 // this one has no effect without it, such as a narrow share without a format. Pruning is measured with native linears
 // if possible, because it has little effect in fp32: files of fp32 weights keep zeros.
-ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
+ShrinkPoint ShrinkTrials::reference_point_of(std::size_t parameter) const {
   ShrinkPoint begin(parameters_.size(), 0);
   const auto linears = std::ranges::find(parameters_, "native.linears", &ShrinkParameter::name);
   if (parameters_[parameter].is_pruning() && linears != parameters_.end() &&
-      linears->meant.front() == NativeSection().linears) {
+      linears->decoded.front() == NativeSection().linears) {
     ShrinkPoint context = begin;
     context[static_cast<std::size_t>(linears - parameters_.begin())] = 1;
     return context;
   }
   const auto does_something = [&](ShrinkPoint point) {
-    const std::string before = meaning_of(point);
+    const std::string before = key_of(point);
     point[parameter] = 1;
-    return meaning_of(point) != before;
+    return key_of(point) != before;
   };
   if (does_something(begin)) return begin;
   for (std::size_t other = 0; other < parameters_.size(); ++other) {
-    if (other == parameter || !parameters_[other].takes_away()) continue;
+    if (other == parameter || !parameters_[other].compresses()) continue;
     ShrinkPoint context = begin;
     context[other] = 1;
     if (does_something(context)) return context;
@@ -298,20 +300,20 @@ ShrinkPoint ShrinkTrials::context_of(std::size_t parameter) const {
 
 LevelEffect ShrinkTrials::measured_effect(const TrialSubject& sampled, const ShrinkPoint& point,
                                           std::int64_t rounds) {
-  const TrialModel model = made(sampled, configuration_of(point));
+  const TrialModel model = build(sampled, configuration_of(point));
   const double damage = model.metrics.at(kDivergenceMetric);
-  const auto [some, one] = timer_.times(model.model, rounds);
+  const auto [full_batch, single] = timer_.times(model.model, rounds);
   // A bad timing would be a factor of every prediction. With few or noisy rounds, the latency share of a batch is a
   // better estimate for batch size 1.
-  const bool follows = !one.interval || Speedup{.interval = one.interval}.noisy();
-  return {timer_.stored(model.model), some.value, follows ? some.value : one.value,
+  const bool follows = !single.interval || Speedup{.interval = single.interval}.noisy();
+  return {timer_.stored(model.model), full_batch.value, follows ? full_batch.value : single.value,
           std::isfinite(damage) ? damage : kHopelessDamage};
 }
 
-PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
+PlanningCounts ShrinkTrials::planning_counts(double budget_seconds) {
   constexpr const char* kPredictedOn = "predicted_on";
-  if (const Json known = remembered(kPredictedOn); !known.is_null())
-    return from_json<PlanningTexts>(known);
+  if (const Json known = attribute(kPredictedOn); !known.is_null())
+    return from_json<PlanningCounts>(known);
   const auto paid = [&](double seconds_of_one, std::int64_t fewest, std::int64_t most) {
     const double count = std::min(kPredictingShare * budget_seconds / seconds_of_one, 1e6);
     return std::clamp(static_cast<std::int64_t>(count), fewest, most);
@@ -319,68 +321,68 @@ PlanningTexts ShrinkTrials::planning_texts(double budget_seconds) {
   const auto texts = [&](std::int64_t runs) {
     return paid(timer_.ms() / 1000 * static_cast<double>(runs), kFewestTexts, kMostTexts);
   };
-  const std::int64_t models = std::ssize(measured_meanings());
+  const std::int64_t models = std::ssize(measured_keys());
   const double round = timer_.seconds(1) - timer_.seconds(0);
   // Each linear is measured in two formats, each of which runs the rest of the model, half of it on average.
-  const std::int64_t linears = std::ssize(subject_.parent.model.graph.operations(kUsualLayer));
-  const PlanningTexts planning{
+  const std::int64_t linears = std::ssize(subject_.baseline.model.graph.operations(kDefaultLayer));
+  const PlanningCounts planning{
       .levels = texts(models),
       .layers = texts(std::max<std::int64_t>(1, linears)),
       .rounds = paid(round * static_cast<double>(models), kFewestRounds, kShrinkTimerRounds)};
-  remember(kPredictedOn, hone::to_json(planning));
+  set_attribute(kPredictedOn, hone::to_json(planning));
   return planning;
 }
 
-std::set<std::string> ShrinkTrials::measured_meanings() const {
-  std::set<std::string> meanings = {meaning_of(ShrinkPoint(parameters_.size(), 0))};
+std::set<std::string> ShrinkTrials::measured_keys() const {
+  std::set<std::string> meanings = {key_of(ShrinkPoint(parameters_.size(), 0))};
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].takes_away()) continue;
-    ShrinkPoint point = context_of(i);
+    if (!parameters_[i].compresses()) continue;
+    ShrinkPoint point = reference_point_of(i);
     for (point[i] = 0; point[i] < parameters_[i].values.size(); ++point[i])
-      meanings.insert(meaning_of(point));
+      meanings.insert(key_of(point));
   }
   return meanings;
 }
 
-double ShrinkTrials::effects_seconds(const PlanningTexts& planning) const {
-  const Json known = remembered(kEffects);
+double ShrinkTrials::effects_seconds(const PlanningCounts& planning) const {
+  const Json known = attribute(kEffects);
   const auto left = std::ranges::count_if(
-      measured_meanings(), [&](const std::string& one) { return !known.contains(one); });
+      measured_keys(), [&](const std::string& one) { return !known.contains(one); });
   return static_cast<double>(left) *
          (timer_.seconds(planning.rounds) +
           static_cast<double>(planning.levels + kRangesOf) * timer_.ms() / 1000);
 }
 
-MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
-  Json known = remembered(kEffects);
+MeasuredEffects ShrinkTrials::effects(const PlanningCounts& planning) {
+  Json known = attribute(kEffects);
   if (known.is_null()) known = Json::object();
   std::optional<TrialSubject> sampled;  // created only if something has to be measured
   std::int64_t done = 0;
   std::int64_t steps = 1;  // the starting point
   for (const ShrinkParameter& one : parameters_)
-    if (one.takes_away()) steps += std::ssize(one.values) - 1;
+    if (one.compresses()) steps += std::ssize(one.values) - 1;
   Progress progress("measure the effect of each step", steps,
                     {.unit = "steps", .output = context_.progress});
   const auto measured = [&](const ShrinkPoint& point) {
-    const std::string key = meaning_of(point);
+    const std::string key = key_of(point);
     if (!known.contains(key)) {
       if (!sampled) sampled = on_training_texts(subject_, planning.levels, context_);
       known[key] = hone::to_json(measured_effect(*sampled, point, planning.rounds));
-      remember(kEffects, known);
+      set_attribute(kEffects, known);
     }
     return from_json<LevelEffect>(known[key]);
   };
   const ShrinkPoint begin(parameters_.size(), 0);
   MeasuredEffects all{.begin = measured(begin),
                       .levels = LevelEffects(parameters_.size()),
-                      .beside = std::vector<ShrinkPoint>(parameters_.size(), begin)};
+                      .reference_points = std::vector<ShrinkPoint>(parameters_.size(), begin)};
   LevelEffects& effects = all.levels;
   progress.update(++done);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].takes_away()) continue;
+    if (!parameters_[i].compresses()) continue;
     effects[i].resize(parameters_[i].values.size());
-    all.beside[i] = context_of(i);
-    const ShrinkPoint& context = all.beside[i];
+    all.reference_points[i] = reference_point_of(i);
+    const ShrinkPoint& context = all.reference_points[i];
     const LevelEffect before = measured(context);
     for (std::size_t level = 1; level < effects[i].size(); ++level) {
       stop_if_interrupted();
@@ -388,8 +390,8 @@ MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
       point[i] = level;
       const LevelEffect after = measured(point);
       LevelEffect& effect = effects[i][level];
-      effect = {.time = after.time / before.time,
-                .time_alone = after.time_alone / before.time_alone,
+      effect = {.batch_latency = after.batch_latency / before.batch_latency,
+                .batch1_latency = after.batch1_latency / before.batch1_latency,
                 .damage = std::max(0.0, after.damage - before.damage)};
       for (const auto& [kind, bytes] : before.bytes) {
         const auto left = after.bytes.find(kind);
@@ -402,40 +404,41 @@ MeasuredEffects ShrinkTrials::effects(const PlanningTexts& planning) {
 }
 
 TrialModel ShrinkTrials::model_of(const ShrinkPoint& point) {
-  return made(subject_, configuration_of(point));
+  return build(subject_, configuration_of(point));
 }
 
 TrialOutcome ShrinkTrials::run(TrialRun& run) {
   const TrialConfiguration configuration = space_.configuration_of(run.values());
   run.set_user_attribute(kConfigurationAttribute, hone::to_json(configuration));
   const auto begin = std::chrono::steady_clock::now();
-  const TrialModel model = made(subject_, configuration);
+  const TrialModel model = build(subject_, configuration);
   if (trained_before_) run.set_user_attribute(kTrainedBeforeAttribute, true);
   const Truth truth = truth_of(subject_.data.validation);
   const TaskComparison comparison = compare(gate_.original.view(), model.measurement.view(), truth);
-  const JudgedGates judged =
-      judge(gate_.gates, gate_.original.view(), model.measurement.view(), truth, gate_.looks);
+  const JudgedGates judged = judge(gate_.gates, gate_.original.view(), model.measurement.view(),
+                                   truth, gate_.max_evaluations);
   const GateVerdict& verdict = judged.verdict;
   const Verdict& hardest_gate = hardest(verdict);
   const ShrinkTimer::Times times = timer_.times(model.model);
   const double bytes = static_cast<double>(stored_bytes(model.model));
   const ShrinkShares shares{.bytes = bytes / static_cast<double>(timer_.original_bytes()),
-                            .time = times.some.value,
-                            .time_alone = times.one.value};
+                            .batch_latency = times.full_batch.value,
+                            .batch1_latency = times.single.value};
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   TrialOutcome outcome;
   const TaskEvaluation& evaluation = model.measurement.evaluation;
-  outcome.values = {evaluation.value, bytes, shares.time * timer_.ms()};
+  outcome.values = {evaluation.value, bytes, shares.batch_latency * timer_.ms()};
   // Kept if the p-value, corrected for all evaluations and gates, is at most 0.025.
-  outcome.constraints = {verdict.kept() ? 0.0 : std::max(1e-9, hardest_gate.p_value - 0.025)};
+  outcome.constraints = {verdict.within_limit() ? 0.0
+                                                : std::max(1e-9, hardest_gate.p_value - 0.025)};
   const Interval unknown{std::nan(""), std::nan("")};
   outcome.user_attributes[kMetricsAttribute] = Json(model.metrics);
   outcome.user_attributes[kSecondsAttribute] = seconds.count();
   CandidateMeasurement measured{.shares = shares,
-                                .time_interval = times.some.interval,
-                                .time_alone_interval = times.one.interval,
-                                .figure = evaluation.value,
-                                .figure_interval = evaluation.interval,
+                                .batch_latency_interval = times.full_batch.interval,
+                                .batch1_latency_interval = times.single.interval,
+                                .metric = evaluation.value,
+                                .metric_interval = evaluation.interval,
                                 .change = comparison.change.change,
                                 .change_interval = comparison.change.interval.value_or(unknown),
                                 .conclusion = verdict.conclusion,
@@ -445,14 +448,14 @@ TrialOutcome ShrinkTrials::run(TrialRun& run) {
                                 .summary = verdict.summary,
                                 .seconds = seconds.count()};
   for (std::size_t i = 0; i < judged.gates.size(); ++i)
-    if (!verdict.kept() && verdict.gates[i].conclusion == verdict.conclusion)
+    if (!verdict.within_limit() && verdict.gates[i].conclusion == verdict.conclusion)
       measured.missed.push_back(judged.gates[i].text);
   if (comparison.counted) measured.flip_share = comparison.counted->flip_share;
   outcome.user_attributes[kJudged] = hone::to_json(measured);
   return outcome;
 }
 
-void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
+void ShrinkTrials::evaluate(const ShrinkStep& step, std::int64_t number) {
   Trial waiting{.state = TrialState::waiting};
   Json values = Json::object();
   for (const auto& [name, value] : hone::assignment_of(parameters_, step.point))
@@ -463,10 +466,10 @@ void ShrinkTrials::look(const ShrinkStep& step, std::int64_t number) {
   waiting.user_attributes[kPredicted] =
       hone::to_json(CandidatePrediction{step.shares, step.chance, step.seconds, step.damage});
   storage_->create_trial(study_.id, waiting);
-  finish_waiting();
+  finish_interrupted();
 }
 
-void ShrinkTrials::finish_waiting() {
+void ShrinkTrials::finish_interrupted() {
   storage_->read_trials(study_.id, trials_);
   // Retries of interrupted trials are extra. If they counted here, the search would sample points of its own.
   const auto own = std::ranges::count_if(trials_, [](const auto& trial) {
@@ -480,7 +483,7 @@ void ShrinkTrials::finish_waiting() {
                               .avoid_duplicates = false,
                               .retries = kMostInterruptions};
   SearchCallbacks callbacks;
-  callbacks.on_warning = [&](const std::string& sentence) { tell_warnings(context_, {sentence}); };
+  callbacks.on_warning = [&](const std::string& sentence) { print_warnings(context_, {sentence}); };
   // All values are fixed, so the sampler is never called.
   const auto sampler = random_sampler({.seed = subject_.seed});
   run_search(
@@ -489,9 +492,9 @@ void ShrinkTrials::finish_waiting() {
   stop_if_interrupted();
 }
 
-std::vector<JudgedPoint> ShrinkTrials::judged() {
+std::vector<JudgedCandidate> ShrinkTrials::judged() {
   storage_->read_trials(study_.id, trials_);
-  std::vector<JudgedPoint> points;
+  std::vector<JudgedCandidate> points;
   for (const auto& trial : trials_) {
     const auto& attributes = trial->user_attributes;
     // An interrupted trial runs again under another number.
@@ -499,11 +502,12 @@ std::vector<JudgedPoint> ShrinkTrials::judged() {
     const std::optional<ShrinkPoint> point =
         point_of(parameters_, hone::assignment_of(trial->parameters));
     if (!point) continue;
-    JudgedPoint one{.number = std::ssize(points) + 1, .trial = trial->number, .point = *point};
+    JudgedCandidate one{.number = std::ssize(points) + 1, .trial = trial->number, .point = *point};
     one.recipe = recipe_of(*point);
     one.trained_before = attributes.contains(kTrainedBeforeAttribute);
-    if (const auto told = attributes.find(kPredicted); told != attributes.end())
-      one.predicted = from_json<CandidatePrediction>(told->second);
+    if (const auto stored_prediction = attributes.find(kPredicted);
+        stored_prediction != attributes.end())
+      one.predicted = from_json<CandidatePrediction>(stored_prediction->second);
     if (trial->state == TrialState::complete)
       one.measured = from_json<CandidateMeasurement>(attributes.at(kJudged));
     else

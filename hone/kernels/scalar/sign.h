@@ -28,10 +28,10 @@ struct TwoValues {
 
 /// The format binary_residual_sign. With `old`, the sign of 0 and NaN is 0.
 struct ResidualSigns {
-  static constexpr int kMostLevels = 4;
+  static constexpr int kMaxLevels = 4;
   int levels = 0;
   bool old = false;
-  float means[kMostLevels] = {};
+  float means[kMaxLevels] = {};
 
   float sign_of(float residual) const {
     if (residual < 0) return -1.0f;
@@ -40,7 +40,7 @@ struct ResidualSigns {
   float operator()(float x) const {
     if (!old && is_nan(x)) return x;
     float sum = 0, residual = x;
-    for (int l = 0; l < kMostLevels; ++l) {
+    for (int l = 0; l < kMaxLevels; ++l) {
       if (l >= levels) break;
       const float step = sign_of(residual) * means[l];
       sum += step;
@@ -51,7 +51,7 @@ struct ResidualSigns {
   /// Returns the factor of the gradient with `old`.
   float old_slope(float x) const {
     float rest = 1, residual = x;
-    for (int l = 0; l < kMostLevels; ++l) {
+    for (int l = 0; l < kMaxLevels; ++l) {
       if (l >= levels) break;
       if (std::fabs(residual) <= 1) rest *= 1 - means[l];
       residual -= sign_of(residual) * means[l];
@@ -61,7 +61,7 @@ struct ResidualSigns {
   /// Returns the largest |x| for which gradients pass.
   float gradient_bound() const {
     float bound = 0;
-    for (int l = 0; l < kMostLevels; ++l) bound += l < levels ? std::fabs(means[l]) : 0.0f;
+    for (int l = 0; l < kMaxLevels; ++l) bound += l < levels ? std::fabs(means[l]) : 0.0f;
     return larger(1.0f, bound);
   }
 };
@@ -74,8 +74,7 @@ inline ResidualSigns old_residual_signs(int levels) {
   return signs;
 }
 
-constexpr double kTernaryThreshold =
-    0.75;  // of the mean magnitude: nearly optimal for Gaussians
+constexpr double kTernaryThreshold = 0.75;  // of the mean magnitude: nearly optimal for Gaussians
 
 /// y = alpha sign(x) where |x| > threshold. NaN stays NaN unless `old`.
 struct Ternary {

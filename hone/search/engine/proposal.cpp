@@ -24,16 +24,16 @@ void check_options(const SearchOptions& options) {
              "`trials` {}, `seconds` {}, `patience` {}, `retries` {}, `repeats` {}: expected 0 or "
              "more of each",
              options.trials, options.seconds, options.patience, options.retries, options.repeats);
-  user_check(options.beat_seconds > 0, "`beat_seconds` {}: expected more than 0",
-             options.beat_seconds);
+  user_check(options.heartbeat_seconds > 0, "`heartbeat_seconds` {}: expected more than 0",
+             options.heartbeat_seconds);
   user_check(options.promote_by == 0 || options.promote_by >= 2,
              "`promote_by` {}: expected 2 or more, or 0", options.promote_by);
   user_check(options.repeats == 0 || options.repeat_top >= 1, "`repeat_top` {}: expected 1 or more",
              options.repeat_top);
-  user_check(!options.space.parameters.empty(), "a search in a space without parameters");
+  user_check(!options.space.parameters.empty(), "the search space has no parameters");
   user_check(options.directions.size() == 1 || (options.repeats == 0 && options.promote_by == 0),
-             "a study of {} objectives: only of one it is known which trials are the best, to be "
-             "repeated or promoted",
+             "a study of {} objectives: repeating or promoting the best trials needs a "
+             "single objective",
              options.directions.size());
 }
 
@@ -87,7 +87,7 @@ Proposer::Proposer(const Study& study, Sampler& sampler, const Pruner& pruner,
   check_options(options);
 }
 
-bool Proposer::beyond_budget(const TrialTable& table, std::int64_t number) const {
+bool Proposer::exceeds_budget(const TrialTable& table, std::int64_t number) const {
   if (options_.trials == 0 || number < options_.trials) return false;
   return number >= options_.trials + count_copies(table, next_number(table));
 }
@@ -131,22 +131,22 @@ bool Proposer::suggest_new(const StudyView& view, Trial& trial, std::int64_t num
     return true;
   }
   fail(
-      "the space objects to all of {} points that were drawn, to the last one because: {}; give it "
-      "parameters that fit each other more often",
+      "the search space rejected all of {} sampled points, the last one because: {}; "
+      "change its parameters so that more combinations are valid",
       kDraws, objection);
 }
 
 Proposal Proposer::propose(const TrialTable& table) {
   const std::int64_t number = next_number(table);
-  if (beyond_budget(table, number)) return {.end = EndReason::trials};
+  if (exceeds_budget(table, number)) return {.end = EndReason::trials};
   const KnownTrials known(study_, table, number, options_);
   const StudyView points = points_of(known.all());
   if (options_.patience > 0 && trials_without_gain(points) >= options_.patience)
     return {.end = EndReason::plateau};
   Trial trial;
-  if (const auto repeated = options_.repeats > 0
-                                ? to_repeat(known.all(), options_.repeats, options_.repeat_top)
-                                : std::nullopt) {
+  if (const auto repeated =
+          options_.repeats > 0 ? trial_to_repeat(known.all(), options_.repeats, options_.repeat_top)
+                               : std::nullopt) {
     trial = copy_of(*repeated->trial, /*reports=*/false);
     trial.user_attributes["repeat_of"] = repeated->trial->number;
     trial.user_attributes["repeat"] = repeated->begun + 1;
@@ -176,7 +176,7 @@ void Proposer::complete(const TrialTable& table, Trial& claimed) {
     claimed = std::move(attempt);
     return;
   }
-  fail("the space objects to its values: {}", objection);
+  fail("the search space rejects its values: {}", objection);
 }
 
 bool Proposer::is_fixed(const Trial& claimed) const {

@@ -18,7 +18,7 @@ class Proposer {
            const SearchOptions& options);
 
   /// Returns whether trials with this number and above exceed the budget.
-  bool beyond_budget(const TrialTable& table, std::int64_t number) const;
+  bool exceeds_budget(const TrialTable& table, std::int64_t number) const;
   /// Returns the trial that gets the next number: a continued trial, a repeat, or a new point of the space. Throws
   /// `UserError` if the space objects to all points drawn.
   Proposal propose(const TrialTable& table);

@@ -55,7 +55,7 @@ std::string worker_text(const Json& worker) {
 
 }  // namespace
 
-Json this_worker() {
+Json current_worker() {
   return {{"host", host_name()},
           {"pid", static_cast<std::int64_t>(::getpid())},
           {"start", start_of(::getpid())},
@@ -78,8 +78,8 @@ TrialEnd end_of_lost(const Trial& trial, bool retried) {
   const auto worker = trial.user_attributes.find("worker");
   end.change.user_attributes["fail_reason"] =
       worker == trial.user_attributes.end()
-          ? "its worker was not heard of any more"
-          : fmt::format("its worker, {}, is gone", worker_text(worker->second));
+          ? "its worker stopped sending heartbeats"
+          : fmt::format("its worker, {}, no longer exists", worker_text(worker->second));
   if (retried) end.change.system_attributes[kRunAgain] = kLost;
   return end;
 }
@@ -106,7 +106,7 @@ std::int64_t times_lost(const TrialTable& table, const Trial& trial) {
   return count;
 }
 
-std::optional<Trial> owed_copy(const TrialTable& table) {
+std::optional<Trial> next_missing_copy(const TrialTable& table) {
   if (std::none_of(table.begin(), table.end(), [](const auto& trial) {
         return trial->state == TrialState::fail && trial->system_attributes.contains(kRunAgain);
       }))

@@ -14,7 +14,7 @@ inline constexpr const char* kInterrupted = "interrupted";
 
 /// Returns the identity of this process, stored in a trial's user attribute `worker`: host, boot and process, so that
 /// other processes of the same machine can check whether it is alive.
-Json this_worker();
+Json current_worker();
 /// Returns whether a worker is a process of this machine and PID namespace that has ended. False if it is alive, or
 /// elsewhere.
 bool is_dead(const Json& worker);
@@ -28,7 +28,7 @@ std::int64_t times_lost(const TrialTable& table, const Trial& trial);
 
 /// Returns a waiting copy, with the next number, of the first trial that needs one and has none. None: no copy is
 /// needed.
-std::optional<Trial> owed_copy(const TrialTable& table);
+std::optional<Trial> next_missing_copy(const TrialTable& table);
 
 /// Returns a trial with the values of another one, as fixed values; with `reports`, also its reports and rungs, to
 /// continue it.

@@ -34,8 +34,8 @@ std::vector<RepeatedTrial> ranked_by_mean(const StudyView& all) {
   return ranked;
 }
 
-std::optional<RepeatedTrial> to_repeat(const StudyView& all, std::int64_t repeats,
-                                       std::int64_t top) {
+std::optional<RepeatedTrial> trial_to_repeat(const StudyView& all, std::int64_t repeats,
+                                             std::int64_t top) {
   const std::vector<RepeatedTrial> ranked = ranked_by_mean(all);
   for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(top); ++i)
     if (ranked[i].begun < repeats) return ranked[i];

@@ -20,7 +20,7 @@ struct RepeatedTrial {
 std::vector<RepeatedTrial> ranked_by_mean(const StudyView& all);
 
 /// Returns the first of the `top` best trials that was repeated less than `repeats` times. None: all were.
-std::optional<RepeatedTrial> to_repeat(const StudyView& all, std::int64_t repeats,
-                                       std::int64_t top);
+std::optional<RepeatedTrial> trial_to_repeat(const StudyView& all, std::int64_t repeats,
+                                             std::int64_t top);
 
 }  // namespace hone

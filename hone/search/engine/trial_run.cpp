@@ -89,7 +89,7 @@ TrialEnd StudyRun::end_of(const TrialOutcome& outcome) const {
   TrialEnd end{.state = outcome.state};
   if (outcome.state == TrialState::complete) {
     if (outcome.values.size() != study_.directions.size())
-      end = failed(fmt::format("it gave {} values, its study has {} objectives",
+      end = failed(fmt::format("it returned {} values, its study has {} objectives",
                                outcome.values.size(), study_.directions.size()));
     else if (std::any_of(outcome.values.begin(), outcome.values.end(),
                          [](double value) { return std::isnan(value); }))
@@ -100,9 +100,9 @@ TrialEnd StudyRun::end_of(const TrialOutcome& outcome) const {
     if (!trial_.reports.empty() && !std::isnan(trial_.reports.rbegin()->second))
       end.values = {trial_.reports.rbegin()->second};
   } else if (outcome.state == TrialState::fail) {
-    end = failed(outcome.failure.empty() ? "its objective did not say why" : outcome.failure);
+    end = failed(outcome.failure.empty() ? "its objective gave no reason" : outcome.failure);
   } else {
-    end = failed(fmt::format("its objective said that it is {}", to_string(outcome.state)));
+    end = failed(fmt::format("its objective returned the state {}", to_string(outcome.state)));
   }
   for (const auto& attribute : outcome.user_attributes)
     end.change.user_attributes.insert(attribute);

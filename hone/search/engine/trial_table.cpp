@@ -9,8 +9,8 @@
 namespace hone {
 namespace {
 
-bool is_strange(const Trial& trial, const std::string& stranger_start) {
-  return !trial.user_attributes.contains("worker") && trial.start < stranger_start;
+bool is_foreign(const Trial& trial, const std::string& foreign_start) {
+  return !trial.user_attributes.contains("worker") && trial.start < foreign_start;
 }
 
 // Returns a trial in the state in which it began, without later results.
@@ -56,7 +56,7 @@ std::optional<std::int64_t> number_in(const std::map<std::string, Json>& attribu
 bool may_begin(const TrialTable& table, std::int64_t number, const WaitRule& rule) {
   for (const auto& trial : table) {
     if (trial->number >= number) break;
-    if (trial->state != TrialState::running || is_strange(*trial, rule.stranger_start)) continue;
+    if (trial->state != TrialState::running || is_foreign(*trial, rule.foreign_start)) continue;
     if (trial->number <= number - rule.concurrency || (rule.draws && trial->parameters.empty()))
       return false;
   }

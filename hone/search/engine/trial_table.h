@@ -26,7 +26,7 @@ struct WaitRule {
   /// Whether its values depend on those of concurrent trials, so that these must have theirs first.
   bool draws = true;
   /// Running trials of other programs that started before this time are not waited for: their program may have died.
-  std::string stranger_start = {};
+  std::string foreign_start = {};
 };
 
 /// Returns whether a trial with this number may begin: trials whose numbers are lower by at least `concurrency` must

@@ -69,8 +69,8 @@ std::unique_ptr<Pruner> successive_halving_pruner(const SuccessiveHalvingOptions
   user_check(options.reduction_factor >= 2, "successive halving by {}: expected 2 or more",
              options.reduction_factor);
   user_check(options.bootstrap_count == 0 || options.min_resource > 0,
-             "successive halving that waits for {} trials at its first rung needs `min_resource`: "
-             "without it the first rung is where a complete trial says",
+             "successive halving that waits for {} trials at its first rung needs "
+             "`min_resource`: without it, a complete trial sets the first rung",
              options.bootstrap_count);
   return std::make_unique<SuccessiveHalvingPruner>(options);
 }

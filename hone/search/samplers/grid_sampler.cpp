@@ -28,7 +28,7 @@ class Combinations {
     for (const SpaceParameter& parameter : space.parameters) {
       const auto size = parameter.distribution.size();
       user_check(size.has_value(),
-                 "a grid over {}, whose values are not finitely many: give it a step",
+                 "a grid over {}, which has infinitely many values: give it a step",
                  parameter.name);
       sizes_.push_back(*size);
       countable_ = countable_ && count_ <= (WideCount{1} << 126) / *size;
@@ -120,7 +120,7 @@ class GridSampler : public Sampler {
                          const SearchSpace& space) override;
   double draw(const StudyView&, const Trial&, const std::string& name,
               const Distribution&) override {
-    fail("the grid has no parameter '{}': its points are those of one space", name);
+    fail("the grid has no parameter '{}': a grid has the parameters of a single space", name);
   }
   bool exhausted(const StudyView& study, const SearchSpace& space) const override;
 
@@ -130,7 +130,7 @@ class GridSampler : public Sampler {
   std::optional<WideCount> combination_of(const Combinations& combinations,
                                           const SearchSpace& space, std::size_t number);
   void list_small_space(const Combinations& combinations, const SearchSpace& space);
-  void look_further(const Combinations& combinations, const SearchSpace& space, std::size_t number);
+  void examine_more(const Combinations& combinations, const SearchSpace& space, std::size_t number);
 
   GridSamplerOptions options_;
   SamplerRandom random_;
@@ -138,8 +138,8 @@ class GridSampler : public Sampler {
   // For spaces with invalid combinations: the valid points in random order; for large spaces, those found so far.
   std::vector<WideCount> points_;
   bool has_all_points_ = false;
-  WideCount looked_at_ = 0;
-  std::unordered_set<std::string> met_;  ///< keys of the points of a large space
+  WideCount examined_ = 0;
+  std::unordered_set<std::string> seen_;  ///< keys of the points of a large space
 };
 
 // Returns the combination of point `number` in random order; none if there are fewer points.
@@ -149,8 +149,8 @@ std::optional<WideCount> GridSampler::combination_of(const Combinations& combina
     return number < combinations.count()
                ? std::optional(Permutation(combinations.count(), options_.seed).at(number))
                : std::nullopt;
-  if (looked_at_ == 0 && points_.empty()) list_small_space(combinations, space);
-  if (!has_all_points_) look_further(combinations, space, number);
+  if (examined_ == 0 && points_.empty()) list_small_space(combinations, space);
+  if (!has_all_points_) examine_more(combinations, space, number);
   return number < points_.size() ? std::optional(points_[number]) : std::nullopt;
 }
 
@@ -178,19 +178,19 @@ void GridSampler::list_small_space(const Combinations& combinations, const Searc
 
 // Scans combinations in random order for new points. Combinations that differ only in inactive parameters are the
 // same point.
-void GridSampler::look_further(const Combinations& combinations, const SearchSpace& space,
+void GridSampler::examine_more(const Combinations& combinations, const SearchSpace& space,
                                std::size_t number) {
-  constexpr std::int64_t kMostInVain =
+  constexpr std::int64_t kMaxFailures =
       100'000;  // consecutive failures after which the search stops
   const Permutation order(combinations.count(), options_.seed);
-  for (std::int64_t in_vain = 0;
-       points_.size() <= number && in_vain < kMostInVain && looked_at_ < combinations.count();
-       ++looked_at_) {
-    const WideCount combination = order.at(looked_at_);
+  for (std::int64_t failures = 0;
+       points_.size() <= number && failures < kMaxFailures && examined_ < combinations.count();
+       ++examined_) {
+    const WideCount combination = order.at(examined_);
     const std::vector<TrialParameter> point = point_of(space, combinations.values_at(combination));
-    const bool is_new = !objects(space, point) && met_.insert(key_of(point)).second;
+    const bool is_new = !objects(space, point) && seen_.insert(key_of(point)).second;
     if (is_new) points_.push_back(combination);
-    in_vain = is_new ? 0 : in_vain + 1;
+    failures = is_new ? 0 : failures + 1;
   }
 }
 
@@ -222,7 +222,7 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
     do values = values_of(number++);
     while (values && taken.contains(key_of(point_of(space, *values))));
     if (!values) values = values_of(0);  // all were visited: tries one again
-    user_check(values.has_value(), "a grid without a point: the space objects to all");
+    user_check(values.has_value(), "the grid is empty: the search space rejects all points");
   }
   JointDraw result;
   for (const TrialParameter& value : *values) result.values[value.name] = value.value;
@@ -233,7 +233,7 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
 JointDraw GridSampler::draw_of_uncountable(const Trial& trial, const SearchSpace& space) const {
   RandomSequence random(options_.seed, static_cast<std::uint64_t>(trial.number));
   const std::optional<Assignment> point = draw_point(space, random);
-  user_check(point.has_value(), "a grid without a point: the space objects to all");
+  user_check(point.has_value(), "the grid is empty: the search space rejects all points");
   JointDraw result;
   for (const auto& [name, value] : *point)
     result.values[name] = space.find(name)->distribution.internal(value);
@@ -245,7 +245,7 @@ JointDraw GridSampler::draw_as_optuna(const StudyView& study, const Trial& trial
   constexpr WideCount kMost = 1'000'000;
   const Combinations combinations(space, /*by_name=*/true);
   user_check(combinations.countable() && combinations.count() <= kMost,
-             "a grid in Optuna's order has at most {} points: leave the order to hone",
+             "a grid in Optuna's order has at most {} points: use hone's order",
              static_cast<std::uint64_t>(kMost));
   if (order_.size() != combinations.count()) {
     order_.resize(static_cast<std::size_t>(combinations.count()));

@@ -122,7 +122,7 @@ class TpeSampler : public Sampler {
     user_check(options.candidates >= 1, "TPE with {} candidates: expected at least 1",
                options.candidates);
     user_check(!options.group || options.multivariate.value_or(rules_.multivariate),
-               "groups are of parameters that are drawn together: give multivariate as well");
+               "groups apply to parameters that are drawn jointly: set multivariate as well");
   }
 
   JointDraw draw_jointly(const StudyView& study, const Trial& trial,

@@ -12,7 +12,7 @@ namespace {
 
 // Skips feasible complete trials with the wrong number of values, which another program wrote; infeasible ones need
 // none.
-bool may_teach(const Trial& trial, std::size_t objectives) {
+bool is_usable_observation(const Trial& trial, std::size_t objectives) {
   if (trial.state == TrialState::pruned) return true;
   return trial.state == TrialState::complete &&
          (trial.values.size() == objectives || trial.violation() > 0);
@@ -148,7 +148,7 @@ void TrialHistory::observe(const StudyView& study, bool running) {
       seen.push_back(finished_[seen.size()]);
     } else if (const auto known = row_of_.find(trial); known != row_of_.end()) {
       seen.push_back(known->second);
-    } else if (may_teach(*trial, directions_.size())) {
+    } else if (is_usable_observation(*trial, directions_.size())) {
       seen.push_back(row_of_[trial] = add(*trial));
     } else {
       continue;

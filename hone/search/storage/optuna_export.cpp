@@ -7,7 +7,7 @@
 namespace hone {
 
 void export_for_optuna_3_1(const fs::path& storage, const fs::path& copy) {
-  user_check(path_exists(storage), "{}: there is no such file; expected a storage of hone's",
+  user_check(path_exists(storage), "{}: no such file; expected a storage written by hone",
              storage.string());
   check_output_file(copy, /*overwrite=*/false);
   prepare_tables(*open_sqlite(storage, /*may_create=*/false), /*may_create=*/false);

@@ -36,7 +36,7 @@ std::string line_of(const char* message) {
   std::string line(trim(message == nullptr ? "" : message));
   for (char& c : line)
     if (c == '\n') c = ' ';
-  return line.empty() ? "it does not say why" : line;
+  return line.empty() ? "no reason given" : line;
 }
 
 class PostgresRow final : public SqlRow {
@@ -117,7 +117,7 @@ class PostgresDatabase final : public Database {
         }
       } catch (const Conflict& conflict) {
         roll_back();
-        user_check(++conflicts < kMostConflicts, "{}: {}; nothing of this step is written", name_,
+        user_check(++conflicts < kMostConflicts, "{}: {}; this step was not stored", name_,
                    conflict.what());
       } catch (...) {
         roll_back();
@@ -191,8 +191,8 @@ class PostgresDatabase final : public Database {
       throw ConnectionLost(message);
     if (state == "40001" || state == "40P01") throw Conflict(message);
     user_check(state != "53100",
-               "{}: the server's disk is full ({}); nothing of this step is written, and what was "
-               "there is whole; make room and go on",
+               "{}: the server's disk is full ({}); this step was not stored, and earlier "
+               "data is intact; free some space and continue",
                name_, message);
     fail("{}: {}", name_, message);
   }
@@ -223,7 +223,8 @@ class PostgresDatabase final : public Database {
           // The server is still shutting down.
         }
       user_check(Clock::now() < until,
-                 "{}: the server has been away for {} seconds ({}; now: {}); go on when it answers",
+                 "{}: the server has been unreachable for {} seconds ({}; now: {}); continue "
+                 "when it is back",
                  name_, kPatience.count(), reason, line_of(PQerrorMessage(connection_.get())));
       std::this_thread::sleep_for(kPause);
     }
@@ -248,8 +249,8 @@ class PostgresDatabase final : public Database {
       std::this_thread::sleep_for(kPause);  // its backend has not noticed yet that we are gone
     }
     fail(
-        "{}: the connection was lost while a step was written, and the server does not tell "
-        "whether it is; look at the study before going on",
+        "{}: the connection was lost while a step was being stored, and the server "
+        "does not report whether it was; check the study before you continue",
         name_);
   }
 
@@ -276,9 +277,9 @@ void check_address(const std::string& address) {
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
     const std::string_view name = option->keyword;
     user_check(option->val == nullptr || (name != "password" && name != "sslpassword"),
-               "the address of the PostgreSQL server holds a password, which others would see (in "
-               "lists of processes, histories, reports); leave it out and put it into ~/.pgpass "
-               "(PGPASSFILE), a service file or PGPASSWORD");
+               "the address of the PostgreSQL server contains a password, which others could "
+               "see (in process lists, shell histories, reports); remove it and put it into "
+               "~/.pgpass (PGPASSFILE), a service file or PGPASSWORD");
   }
 }
 

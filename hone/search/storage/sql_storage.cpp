@@ -58,7 +58,7 @@ class SqlStorage final : public StudyStorage {
               "RETURNING study_id",
               {name}, [&](const SqlRow& row) { study.id = row.integer(0); });
           user_check(study.id >= 0,
-                     "{}: a study '{}' is there already; give another name, or go on with it",
+                     "{}: a study '{}' exists already; use another name, or continue it",
                      database_->name(), shown_name(name));
           for (std::size_t i = 0; i < directions.size(); ++i)
             run("INSERT INTO study_directions (direction, study_id, objective) VALUES ($1, $2, $3)",
@@ -136,7 +136,7 @@ class SqlStorage final : public StudyStorage {
         [&] {
           claimed.clear();
           std::int64_t id = -1;
-          run(claim, {now, study, none_waits_to_[study]},
+          run(claim, {now, study, none_waiting_up_to_[study]},
               [&](const SqlRow& row) { id = row.integer(0); });
           if (id < 0) return;
           write_change(*database_, id, {.user_attributes = user_attributes});
@@ -188,7 +188,7 @@ class SqlStorage final : public StudyStorage {
         });
   }
 
-  void beat(std::int64_t trial) override {
+  void record_heartbeat(std::int64_t trial) override {
     transact(SqlAccess::write, [&] {
       run("INSERT INTO trial_heartbeats (trial_id, heartbeat) VALUES ($1, CURRENT_TIMESTAMP) ON "
           "CONFLICT (trial_id) DO UPDATE SET heartbeat = CURRENT_TIMESTAMP",
@@ -196,7 +196,7 @@ class SqlStorage final : public StudyStorage {
     });
   }
 
-  std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) override {
+  std::vector<LostTrial> stale_trials(std::int64_t study, double grace_seconds) override {
     std::vector<LostTrial> silent;
     transact(SqlAccess::read, [&] {
       silent.clear();
@@ -314,8 +314,7 @@ class SqlStorage final : public StudyStorage {
     bool there = false;
     run("SELECT study_id FROM studies WHERE study_id = $1" + database_->dialect().lock_row, {study},
         [&](const SqlRow&) { there = true; });
-    user_check(there, "{}: the study is no longer there: somebody has deleted it",
-               database_->name());
+    user_check(there, "{}: the study no longer exists: it was deleted", database_->name());
   }
 
   void find_trial(std::int64_t trial, TrialState& state, std::int64_t& number,
@@ -327,13 +326,12 @@ class SqlStorage final : public StudyStorage {
           state = trial_state(row.text(0));
           number = row.integer(1);
         });
-    user_check(there, "{}: the trial is no longer there: somebody has deleted its study",
-               database_->name());
+    user_check(there, "{}: the trial no longer exists: its study was deleted", database_->name());
   }
   [[noreturn]] void fail_finished(std::int64_t number, TrialState state) {
     throw FinishedTrialError(
-        fmt::format("{}: trial {} is {} already: its worker was taken for dead, or another program "
-                    "ran it as well; nothing more is written to it",
+        fmt::format("{}: trial {} is already {}: its worker was considered dead, or another "
+                    "program ran it, too; nothing more is stored for it",
                     database_->name(), number, to_string(state)));
   }
 
@@ -348,11 +346,12 @@ class SqlStorage final : public StudyStorage {
       return id;
     };
     transact(SqlAccess::read, [&] {
-      std::int64_t& none_to = none_waits_to_.try_emplace(study, -1).first->second;
+      std::int64_t& none_up_to = none_waiting_up_to_.try_emplace(study, -1).first->second;
       const std::int64_t first =
-          find("AND trial_id > $2 AND state = 'WAITING' ORDER BY trial_id", {study, none_to});
+          find("AND trial_id > $2 AND state = 'WAITING' ORDER BY trial_id", {study, none_up_to});
       found = first >= 0;
-      none_to = found ? first - 1 : std::max(none_to, find("ORDER BY trial_id DESC", {study}));
+      none_up_to =
+          found ? first - 1 : std::max(none_up_to, find("ORDER BY trial_id DESC", {study}));
     });
     return found;
   }
@@ -423,7 +422,7 @@ class SqlStorage final : public StudyStorage {
   std::mutex mutex_;
   std::unique_ptr<Database> database_;
   KnownDistributions known_;
-  std::map<std::int64_t, std::int64_t> none_waits_to_;  // up to this id, by study
+  std::map<std::int64_t, std::int64_t> none_waiting_up_to_;  // up to this id, by study
 };
 
 }  // namespace

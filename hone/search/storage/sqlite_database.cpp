@@ -22,33 +22,31 @@ constexpr int kBusySeconds = 30;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       fail(
-          "{}: database is locked: another program has kept it for {} seconds; nothing of this "
-          "step is written; end that program, or try again",
+          "{}: database is locked: another program has locked it for {} seconds; this "
+          "step was not stored; end that program, or try again",
           name, kBusySeconds);
     case SQLITE_FULL:
       fail(
-          "{}: the disk is full; nothing of this step is written, and what was there is whole; "
-          "make room and go on",
+          "{}: the disk is full; this step was not stored, and earlier data is intact; "
+          "free some space and continue",
           name);
     case SQLITE_READONLY:
     case SQLITE_PERM:
       fail(
-          "{}: it cannot be written; give yourself the right to write it and its folder, or copy "
-          "it",
+          "{}: no permission to write it; change the permissions of the file and its "
+          "folder, or copy it",
           name);
     case SQLITE_NOTADB:
       fail(
-          "{}: this is no SQLite file; a storage is a file that hone or Optuna has made, or a new "
-          "name",
+          "{}: not an SQLite file; expected a storage written by hone or Optuna, or a "
+          "new name",
           name);
     case SQLITE_CORRUPT:
       fail("{}: the file is damaged ({}); `sqlite3 FILE .recover` saves what can be read", name,
            message);
     case SQLITE_CANTOPEN:
-      fail(
-          "{}: it cannot be opened ({}); expected a file in a folder that is there and may be "
-          "written",
-          name, message);
+      fail("{}: it cannot be opened ({}); expected a file in an existing, writable folder", name,
+           message);
     default:
       fail("{}: {}", name, message);
   }

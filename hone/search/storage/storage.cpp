@@ -37,7 +37,7 @@ fs::path file_of(const std::string& where) {
   if (where.starts_with(kSqlite)) {
     const std::string path = where.substr(kSqlite.size());
     user_check(path.find('?') == std::string::npos,
-               "{}: an address of SQLite has no options here; give the path alone", where);
+               "{}: options are not supported in an SQLite address; give only the path", where);
     return path;
   }
   user_check(where.find("://") == std::string::npos,
@@ -56,8 +56,7 @@ std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_e
   } else {
     const fs::path file = file_of(where);
     user_check(!must_exist || path_exists(file),
-               "{}: there is no such file; expected a storage that hone or Optuna has made",
-               file.string());
+               "{}: no such file; expected a storage written by hone or Optuna", file.string());
     database = open_sqlite(file, !must_exist);
   }
   prepare_tables(*database, !must_exist);
@@ -68,8 +67,8 @@ void check_is_whole(const std::string& where) {
   if (is_postgres_address(where)) return;
   const fs::path file = file_of(where), log = file.string() + "-wal";
   user_check(!path_exists(log) || fs::file_size(log) == 0,
-             "{}: another program reads in the study and does not let go, so what was written last "
-             "stands in {} alone; end that program, and go on by `resume`",
+             "{}: another program keeps the study open, so the latest data is stored only "
+             "in {}; end that program, and continue with `resume`",
              file.string(), log.string());
 }
 

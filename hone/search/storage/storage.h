@@ -83,10 +83,10 @@ class StudyStorage {
   virtual void finish(std::int64_t trial, const TrialEnd& end) = 0;
 
   /// Records a heartbeat of the worker of a running trial.
-  virtual void beat(std::int64_t trial) = 0;
+  virtual void record_heartbeat(std::int64_t trial) = 0;
   /// Returns the running trials of the study whose last heartbeat is older than `grace_seconds` by the storage's own
   /// clock; trials without heartbeats are not included.
-  virtual std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) = 0;
+  virtual std::vector<LostTrial> stale_trials(std::int64_t study, double grace_seconds) = 0;
 
   /// Updates `trials` (all trials of the study at the last call, by number; initially empty). Finished trials are not
   /// read again, and keep their address in memory. Trials that still wait are not read again either.

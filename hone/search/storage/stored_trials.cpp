@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kMostCharacters = 512;
+constexpr std::size_t kMaxCharacters = 512;
 
 struct Kind {
   const char* name;
@@ -52,9 +52,9 @@ std::string time_of(std::string_view text) {
 // Inserts any number of rows, several hundred per statement, to save round trips to a server.
 void insert_rows(Database& database, const std::string& table, const std::string& columns,
                  const std::string& conflict, std::span<const std::vector<SqlValue>> rows) {
-  constexpr std::size_t kMostRows = 500;
+  constexpr std::size_t kMaxRows = 500;
   while (!rows.empty()) {
-    const auto piece = rows.first(std::min(rows.size(), kMostRows));
+    const auto piece = rows.first(std::min(rows.size(), kMaxRows));
     rows = rows.subspan(piece.size());
     std::string places;
     std::vector<SqlValue> values;
@@ -73,7 +73,7 @@ void insert_rows(Database& database, const std::string& table, const std::string
 
 // Runs `body`, and adds context to its errors. The context is built only for an error, since there are many rows.
 template <typename Body, typename Where>
-auto telling_where(const Body& body, const Where& where) {
+auto with_location(const Body& body, const Where& where) {
   try {
     return body();
   } catch (Error& error) {
@@ -91,10 +91,10 @@ TrialParameter parameter_of(const SqlRow& row, KnownDistributions& known) {
     const double value = row.real(2);
     user_check(!row.is_null(2) && (distribution.kind != DistributionKind::categorical ||
                                    distribution.contains(value)),
-               "{} is none of its values, which are {}", row.text(2), text);
+               "{} is not one of its values, which are {}", row.text(2), text);
     return TrialParameter{std::string(row.text(1)), distribution, value};
   };
-  return telling_where(read,
+  return with_location(read,
                        [&] { return fmt::format("parameter '{}'", shown_name(row.text(1))); });
 }
 
@@ -136,7 +136,7 @@ std::vector<Trial> read_stored_trials(Database& database, const std::string& con
         fmt::format("SELECT t.trial_id, {} FROM trials t {}WHERE {} ORDER BY t.trial_id{}", columns,
                     join, condition, order),
         {}, [&](const SqlRow& row) {
-          telling_where(
+          with_location(
               [&] { take(row); },
               [&] { return fmt::format("{}: trial {}", database.name(), row.integer(0)); });
         });
@@ -181,8 +181,8 @@ std::vector<Trial> read_stored_trials(Database& database, const std::string& con
 
 void check_stored_name(std::string_view what, const std::string& name) {
   const std::size_t characters = character_count(name);
-  user_check(characters <= kMostCharacters, "{} '{}': expected at most {} characters, got {}", what,
-             shown_name(name, 40), kMostCharacters, characters);
+  user_check(characters <= kMaxCharacters, "{} '{}': expected at most {} characters, got {}", what,
+             shown_name(name, 40), kMaxCharacters, characters);
   // JSON's text is well-formed, so a name that does not survive the conversion was not.
   user_check(name.find('\0') == std::string::npos &&
                  parse_json(to_line(Json(name)), "name").get<std::string>() == name,
@@ -206,7 +206,7 @@ void write_attributes(Database& database, const std::string& table, const std::s
 void write_values(Database& database, std::int64_t trial, const std::vector<double>& values) {
   std::vector<std::vector<SqlValue>> rows;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    HONE_ASSERT(!std::isnan(values[i]), "value {} of trial {} is no number", i, trial);
+    HONE_ASSERT(!std::isnan(values[i]), "value {} of trial {} is not a number", i, trial);
     auto [value, type] = columns_of(values[i]);
     rows.push_back({trial, static_cast<std::int64_t>(i), value, type});
   }

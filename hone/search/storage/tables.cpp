@@ -141,19 +141,20 @@ void check_version(Database& database) {
                  });
   } catch (const UserError&) {
     fail(
-        "{}: this is a database of something else, without the tables of studies; it stays as it "
-        "is; give another name",
+        "{}: this database has no tables of studies; hone leaves it unchanged; use "
+        "another name",
         name);
   }
   if (version == kTablesVersion && schema == kSchemaVersion) return;
   user_check(version_numbers(version) > version_numbers(kTablesVersion),
-             "{}: its tables are of version '{}' (schema {}, written by Optuna {}), expected {}; "
-             "`optuna storage upgrade --storage {}` of Optuna 3.2 or later brings them up to date",
+             "{}: its tables are of version '{}' (schema {}, written by Optuna {}), "
+             "expected {}; `optuna storage upgrade --storage {}` of Optuna 3.2 or later "
+             "upgrades them",
              name, version, schema, library, kTablesVersion, database.dialect().upgrade_address);
   fail(
-      "{}: its tables are of version '{}' (schema {}, written by Optuna {}), newer than {}, which "
-      "this version of hone knows; copy the study with Optuna 5.0 (`optuna.copy_study`) into a new "
-      "storage",
+      "{}: its tables are of version '{}' (schema {}, written by Optuna {}), newer "
+      "than {}, which this version of hone supports; copy the study with Optuna 5.0 "
+      "(`optuna.copy_study`) into a new storage",
       name, version, schema, library, kTablesVersion);
 }
 
@@ -182,7 +183,7 @@ void prepare_tables(Database& database, bool may_create) {
     if (!empty) check_version(database);
   });
   if (!empty) return;
-  user_check(may_create, "{}: no study is here; it is empty", database.name());
+  user_check(may_create, "{}: it is empty and contains no study", database.name());
   database.transact(SqlAccess::write, [&] {
     if (!database.dialect().lock_tables.empty()) database.run(database.dialect().lock_tables);
     // Another program may have created them in the meantime.

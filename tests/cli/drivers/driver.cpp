@@ -28,8 +28,8 @@
 namespace {
 
 using hone::cuda::Address;
+using hone::cuda::DeviceAttribute;
 using hone::cuda::DeviceNumber;
-using hone::cuda::Fact;
 using hone::cuda::Result;
 
 std::string_view state() {
@@ -122,21 +122,21 @@ Result cuDeviceGetName(char* name, int size, DeviceNumber) {
   std::strncpy(name, "Test GPU", static_cast<std::size_t>(size));
   return 0;
 }
-Result cuDeviceGetAttribute(int* value, Fact fact, DeviceNumber) {
+Result cuDeviceGetAttribute(int* value, DeviceAttribute fact, DeviceNumber) {
   switch (fact) {
-    case Fact::major:
+    case DeviceAttribute::major:
       *value = state() == "old_gpu" ? 7 : 8;
       return 0;
-    case Fact::minor:
+    case DeviceAttribute::minor:
       *value = 0;
       return 0;
-    case Fact::memory_pools:
+    case DeviceAttribute::memory_pools:
       *value = state() == "no_pools" ? 0 : 1;
       return 0;
-    case Fact::multiprocessors:  // few, so that small results use tiles of every size
+    case DeviceAttribute::multiprocessors:  // few, so that small results use tiles of every size
       *value = 2;
       return 0;
-    case Fact::shared_bytes_per_block_at_most:
+    case DeviceAttribute::max_shared_bytes_per_block:
       *value = 160 << 10;
       return 0;
     default:

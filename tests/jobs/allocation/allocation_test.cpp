@@ -39,7 +39,7 @@ TEST(AllocationOptions, AreOfSomeOperands) {
   EXPECT_EQ(message_of([&] {
               parse_operands({"weight", "output"});
             }),
-            "operand 'output': expected input, weight or bias, by comma");
+            "operand 'output': expected input, weight or bias, separated by commas");
   EXPECT_EQ(message_of([&] { parse_operands({"input"}); }),
             "without the weight there are no bits to save; give weight, or input,weight,bias");
 }
@@ -49,22 +49,22 @@ TEST(AllocationOptions, SayWhatTheyCannotBe) {
     return message_of([&] { parse_format_options(text, kAll, all_formats()); });
   };
   EXPECT_NE(message("int(bits=8),nit(bits=4)").find("nit"), std::string::npos);
-  EXPECT_EQ(message("none,bf16,none"), "option none stands twice");
+  EXPECT_EQ(message("none,bf16,none"), "option none is listed twice");
   EXPECT_EQ(message("int(bits=8),int(bits=8,per=tensor)"),
-            "option int(bits=8,per=tensor) stands twice");
+            "option int(bits=8,per=tensor) is listed twice");
   EXPECT_EQ(message("bf16"),
-            "bf16 alone leaves nothing to choose; give two options or more, such as "
-            "'int(bits=8),mxint(bits=4)', of which none is full precision");
+            "bf16 is the only option; give at least two, such as 'int(bits=8),mxint(bits=4)'; none "
+            "is full precision");
 }
 
 TEST(AllocationBudgets, BoundBitsAndBytes) {
   const std::vector<AllocationBudget> budgets =
       parse_budgets({"average_bits<=5.5", " packed_bytes <= 4e6"});
   ASSERT_EQ(budgets.size(), 2u);
-  EXPECT_EQ(budgets[0].figure, BudgetFigure::average_bits);
-  EXPECT_EQ(budgets[0].most, 5.5);
-  EXPECT_EQ(budgets[1].figure, BudgetFigure::packed_bytes);
-  EXPECT_EQ(budgets[1].most, 4e6);
+  EXPECT_EQ(budgets[0].quantity, BudgetQuantity::average_bits);
+  EXPECT_EQ(budgets[0].limit, 5.5);
+  EXPECT_EQ(budgets[1].quantity, BudgetQuantity::packed_bytes);
+  EXPECT_EQ(budgets[1].limit, 4e6);
   EXPECT_EQ(budgets[1].text, "packed_bytes <= 4e6");
 }
 
@@ -79,19 +79,19 @@ TEST(AllocationBudgets, SayWhatTheyCannotBe) {
                           "latency_ms<=NUMBER, such as average_bits<=5",
                           text));
   EXPECT_EQ(message({"average_bits<=5", "average_bits<=6"}),
-            "budget 'average_bits<=6': average_bits has a bound already, average_bits <= 5");
-  EXPECT_EQ(
-      message({}),
-      "no `budget`; give average_bits<=5, packed_bytes<=4e6, latency_ms<=1.2, or some of them");
+            "budget 'average_bits<=6': average_bits already has a limit, average_bits <= 5");
+  EXPECT_EQ(message({}),
+            "`budget` is missing; give one or more of average_bits<=5, packed_bytes<=4e6, "
+            "latency_ms<=1.2");
   EXPECT_EQ(message({"average_bits<=5", "packed_bytes<=4e6", "latency_ms<=1", "packed_bytes<=3e6"}),
-            "budget 'packed_bytes<=3e6': packed_bytes has a bound already, packed_bytes <= 4e6");
+            "budget 'packed_bytes<=3e6': packed_bytes already has a limit, packed_bytes <= 4e6");
 }
 
 /// The linears of a small BERT, with two formats and full precision as options.
 class AllocationProblems : public ::testing::Test {
  protected:
   AllocationProblems()
-      : graph_(plain_graph(new_model(fresh_facts("tiny"), all_ops(), 1, nullptr))),
+      : graph_(unquantized_graph(new_model(new_model_facts("tiny"), all_ops(), 1, nullptr))),
         options_(parse_format_options("int(bits=8),mxint(bits=4),none", kAll, all_formats())),
         costs_(layer_costs(graph_, options_)) {}
   static const OpTable& all_ops() {
@@ -173,17 +173,17 @@ TEST_F(AllocationProblems, LeaveOutOptionsThatBreakAnswers) {
               solve_allocation(costs_, damages, parse_budgets({"average_bits<=32"}), {});
             }),
             costs_.layers[1] +
-                ": in every option the model's answers are no numbers; give other options");
+                ": with every option the model's predictions are not finite; give other options");
 }
 
 TEST_F(AllocationProblems, SayTheLeastThatCouldBeMet) {
   EXPECT_EQ(message_of([&] { solve({"average_bits<=4"}); }),
-            "budget average_bits <= 4: no choice of these options meets it; the least that could "
+            "budget average_bits <= 4: no choice of these options meets it; the smallest that can "
             "be met is 4.25");
   const std::string bytes = message_of([&] { solve({"packed_bytes<=1000"}); });
   EXPECT_TRUE(
-      bytes.starts_with("budget packed_bytes <= 1000: no choice of these options meets it; "
-                        "the least that could be met is "))
+      bytes.starts_with("budget packed_bytes <= 1000: no choice of these options meets it; the "
+                        "smallest that can be met is "))
       << bytes;
 }
 
@@ -200,7 +200,7 @@ LatencyTable made_up_times(std::size_t layers) {
 TEST_F(AllocationProblems, CountTimesTooHighByLessThanAPieceForEachLayerAndTheRest) {
   const LatencyTable table = made_up_times(costs_.layers.size());
   const std::vector<AllocationBudget> budgets = parse_budgets({"latency_ms<=0.6"});
-  take_latency(costs_, table, budgets[0].most);
+  add_latency(costs_, table, budgets[0].limit);
   const BudgetedFront solved = solve({"latency_ms<=0.6"});
   const auto pieces = static_cast<double>(costs_.layers.size() + 1);
   for (std::size_t i = 0; i < solved.front.points.size(); ++i) {
@@ -208,17 +208,17 @@ TEST_F(AllocationProblems, CountTimesTooHighByLessThanAPieceForEachLayerAndTheRe
     double ms = table.rest_ms;
     for (std::size_t layer = 0; layer < allocation.size(); ++layer)
       ms += table.ms[layer][allocation[layer]];
-    EXPECT_DOUBLE_EQ(costs_.figure(BudgetFigure::latency_ms, allocation), ms);
+    EXPECT_DOUBLE_EQ(costs_.total(BudgetQuantity::latency_ms, allocation), ms);
     const double counted = solved.value(costs_, solved.front.points[i].cost);
     EXPECT_GE(counted, ms * (1 - 1e-12));
-    EXPECT_LE(counted, ms + pieces * costs_.piece_ms);
+    EXPECT_LE(counted, ms + pieces * costs_.unit_ms);
     EXPECT_EQ(within(costs_, budgets, allocation), counted <= 0.6);
   }
   EXPECT_TRUE(within(costs_, budgets, solved.allocation(solved.best)));
 }
 
 TEST_F(AllocationProblems, AreSolvedWithinTimesAndBitsAtOnce) {
-  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  add_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
   const std::vector<std::string> texts = {"average_bits<=6", "latency_ms<=0.6"};
   const BudgetedFront both = solve(texts);
   EXPECT_TRUE(within(costs_, parse_budgets(texts), both.allocation(both.best)));
@@ -227,7 +227,7 @@ TEST_F(AllocationProblems, AreSolvedWithinTimesAndBitsAtOnce) {
 }
 
 TEST_F(AllocationProblems, AreSolvedWithinAllThreeBudgetsWhicheverComesFirst) {
-  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  add_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
   const BudgetedFront loose = solve({"average_bits<=8"});
   const std::int64_t bytes = costs_.packed_bytes(loose.allocation(loose.best)) - 1000;
   std::vector<std::string> texts = {"average_bits<=8", fmt::format("packed_bytes<={}", bytes),
@@ -241,17 +241,17 @@ TEST_F(AllocationProblems, AreSolvedWithinAllThreeBudgetsWhicheverComesFirst) {
   for (int turn = 0; turn < 2; ++turn) {
     std::ranges::rotate(texts, texts.begin() + 1);
     const BudgetedFront turned = solve(texts);
-    EXPECT_EQ(turned.figure, parse_budgets(texts)[0].figure);
+    EXPECT_EQ(turned.quantity, parse_budgets(texts)[0].quantity);
     EXPECT_NEAR(turned.front.points[turned.best].damage, all.front.points[all.best].damage, 1e-12);
   }
 }
 
 TEST_F(AllocationProblems, SayWhichBudgetsCannotBeMetTogether) {
-  take_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
+  add_latency(costs_, made_up_times(costs_.layers.size()), 0.6);
   // Makes the format with few bits slow.
   LatencyTable slow = costs_.latency;
   for (std::vector<double>& layer : slow.ms) layer[1] = 10 * layer[0];
-  take_latency(costs_, slow, 0.6);
+  add_latency(costs_, slow, 0.6);
   EXPECT_EQ(message_of([&] {
               solve({"average_bits<=4.3", "latency_ms<=0.6"});
             }),
@@ -267,14 +267,13 @@ TEST_F(AllocationProblems, SayWhichBudgetsCannotBeMetTogether) {
 TEST_F(AllocationProblems, TieLayersByTheirNames) {
   const std::vector<std::string> layers = {"a.query", "a.key", "b.query", "pooler"};
   EXPECT_EQ(tied_layers(layers, {"*.query"}), (std::vector<std::vector<std::size_t>>{{0, 2}}));
-  EXPECT_EQ(
-      message_of([&] { tied_layers(layers, {"pool*"}); }),
-      "`same_format`: 'pool*' names 1 linear layer, and ties none; see the names in `hone inspect "
-      "MODEL`");
+  EXPECT_EQ(message_of([&] { tied_layers(layers, {"pool*"}); }),
+            "`same_format`: 'pool*' matches 1 linear layer, expected at least two; see the names "
+            "in `hone inspect MODEL`");
   EXPECT_EQ(message_of([&] {
               tied_layers(layers, {"a.*", "*.query"});
             }),
-            "`same_format`: a.query is named by two globs, the second is '*.query'");
+            "`same_format`: a.query matches two globs, the second is '*.query'");
 }
 
 TEST_F(AllocationProblems, SpreadPointsOverTheFrontAndBelowTheBudget) {
@@ -299,7 +298,7 @@ TEST(AllocationPrediction, IsHeldAgainstWhatWasMeasuredOfTheFront) {
   }
   points[3].kind = PointKind::swap;
   const double figures[] = {0.7, 0.85, 0.8, 0};
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].figure = figures[i];
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].metric = figures[i];
   const PredictionCheck check = check_prediction(points, 0.9);
   EXPECT_EQ(check.points, 3u);
   EXPECT_DOUBLE_EQ(check.rank_correlation, 0.5);  // for the ranks 3 2 1 and 3 1 2
@@ -321,8 +320,8 @@ TEST(AllocationPrediction, NamesTheCheapestThatIsWithinNoise) {
     points[i].divergence = {means[i], means[i] - 0.003, means[i] + 0.003};
   }
   const auto cost = [](const MeasuredPoint& point) { return point.average_bits; };
-  EXPECT_EQ(cheaper_alike(points, 0, cost), 2u);
-  EXPECT_EQ(cheaper_alike(points, 2, cost), std::nullopt);
+  EXPECT_EQ(cheaper_equivalent(points, 0, cost), 2u);
+  EXPECT_EQ(cheaper_equivalent(points, 2, cost), std::nullopt);
 }
 
 TEST_F(AllocationProblems, CountPrunedWeightsByThoseThatStayAndABitForEach) {
@@ -352,9 +351,10 @@ TEST(AllocationOptions, ArePrunedToo) {
   const auto message = [](const std::vector<double>& sparsities) {
     return message_of([&] { parse_options({}, {.shares = sparsities}, kAll, all_formats()); });
   };
-  EXPECT_EQ(message({0.5, 0.5}), "sparsity 0.5 stands twice");
-  EXPECT_EQ(message({0}),
-            "sparsity 0: expected a share above 0 and below 1; nothing pruned is an option anyhow");
+  EXPECT_EQ(message({0.5, 0.5}), "sparsity 0.5 is listed twice");
+  EXPECT_EQ(
+      message({0}),
+      "sparsity 0: expected a share above 0 and below 1; the unpruned layer is always an option");
 }
 
 TEST(AllocationOptions, ArePrunedInBlocksToo) {
@@ -374,7 +374,8 @@ TEST(AllocationOptions, ArePrunedInBlocksToo) {
   };
   EXPECT_NE(message({.shares = {0.5}, .structures = {"2:4"}}).find("structure 2:4"),
             std::string::npos);
-  EXPECT_EQ(message({.shares = {0.5}, .structures = {"1x4", "1x4"}}), "sparsity 0.5 stands twice");
+  EXPECT_EQ(message({.shares = {0.5}, .structures = {"1x4", "1x4"}}),
+            "sparsity 0.5 is listed twice");
   EXPECT_EQ(message({.structures = {"1x4"}}),
             "structure 1x4 without sparsities removes nothing; give both");
 }
@@ -390,7 +391,7 @@ TEST_F(AllocationProblems, CountABitForEachBlockAndWhatFilesLeaveOut) {
     stored.push_back({1000, 4000, 300, 1100});
   }
   const std::vector<std::vector<std::int64_t>> before = costs.packed_bits;
-  leave_out_zeros(costs, options, stored);
+  exclude_zeros(costs, options, stored);
   for (std::size_t i = 0; i < costs.layers.size(); ++i) {
     EXPECT_EQ(costs.packed_bits[i][0], before[i][0]);
     EXPECT_EQ(costs.packed_bits[i][1], before[i][1]);

@@ -15,15 +15,16 @@ AllocationRequest request_of(double bits) {
   request.options = parse_format_options("int(bits=8),int(bits=2)",
                                          {std::begin(kReadOperands), std::end(kReadOperands)},
                                          quiet_context().library.formats);
-  request.budgets = {{BudgetFigure::average_bits, bits, fmt::format("average_bits <= {:g}", bits)}};
+  request.budgets = {
+      {BudgetQuantity::average_bits, bits, fmt::format("average_bits <= {:g}", bits)}};
   return request;
 }
 
 // The divergences of single options depend on the model, not on the budget.
 TEST(BestAllocation, MeasuresOnceWhatOptionsDoAlone) {
   const Model model = tiny_model();
-  AloneDivergences alone;
-  const auto best = [&](double bits, AloneDivergences* known) {
+  LayerDivergences alone;
+  const auto best = [&](double bits, LayerDivergences* known) {
     return best_allocation(model, request_of(bits),
                            allocation_texts(choice_splits(), /*samples=*/8, {}, /*seed=*/1),
                            choice_splits().train, quiet_context(), known);
@@ -46,8 +47,8 @@ class PrunedOptions : public ::testing::Test {
     request_.options =
         parse_options({"int(bits=8,per=row)", "none"}, {.shares = {0.75}, .structures = {"1x4"}},
                       {Operand::weight}, quiet_context().library.formats);
-    const Graph plain = plain_graph(model_);
-    for (const Node* node : plain.operations(kUsualLayer)) layers_.push_back(node->name());
+    const Graph plain = unquantized_graph(model_);
+    for (const Node* node : plain.operations(kDefaultLayer)) layers_.push_back(node->name());
   }
   const Model model_ = tiny_model();
   AllocationRequest request_;
@@ -73,22 +74,23 @@ TEST_F(PrunedOptions, AreStoredWithoutTheirZeros) {
 
 TEST_F(PrunedOptions, ArePackedWithoutMasks) {
   for (const LayerOption& option : request_.options) {
-    const Model packed = packed_in(model_, layers_, option, choice_splits(), {}, quiet_context());
+    const Model packed = packed_copy(model_, layers_, option, choice_splits(), {}, quiet_context());
     EXPECT_TRUE(pruned_weights(packed.graph).empty()) << option.label();
   }
 }
 
 // A budget is not refused if only leaving out zeros meets it.
 TEST_F(PrunedOptions, MeetBudgetsOfBytesByWhatFilesLeaveOut) {
-  LayerCosts costs = layer_costs(plain_graph(model_), request_.options);
+  LayerCosts costs = layer_costs(unquantized_graph(model_), request_.options);
   const auto least = static_cast<double>(costs.packed_bytes(Allocation(layers_.size(), 0)));
-  leave_out_zeros(
+  exclude_zeros(
       costs, request_.options,
       stored_bits(model_, layers_, request_.options, choice_splits(), {}, quiet_context()));
   const auto sparse = static_cast<double>(costs.packed_bytes(Allocation(layers_.size(), 2)));
   ASSERT_LT(sparse, least);
   const double most = (sparse + least) / 2;
-  request_.budgets = {{BudgetFigure::packed_bytes, most, fmt::format("packed_bytes <= {}", most)}};
+  request_.budgets = {
+      {BudgetQuantity::packed_bytes, most, fmt::format("packed_bytes <= {}", most)}};
   const BestAllocation best =
       best_allocation(model_, request_, allocation_texts(choice_splits(), /*samples=*/8, {}, 1),
                       choice_splits().train, quiet_context());

@@ -32,7 +32,7 @@ double snr_db(const Model& model, const Model& native) {
 TEST(NativeCopies, PayAProductForWhatANormalizationMakesLoud) {
   const Model model = with_loud_channel();
   const QuantizationPlan plan = native_plan(
-      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+      unquantized_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
   const NativeCopies plain(model, plan, tiny_splits().train, {},
                            {.smooth_scales = false, .bias_correction = false}, quiet_context()),
       smooth(model, plan, tiny_splits().train, {},
@@ -55,7 +55,7 @@ TEST(NativeCopies, PayAProductForWhatANormalizationMakesLoud) {
 TEST(NativeCopies, CalibrateOnceForEveryPlan) {
   const Model model = tiny_model();
   const QuantizationPlan plan = native_plan(
-      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+      unquantized_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
   const NativeCopies copies(model, plan, tiny_splits().train, {}, {}, quiet_context());
   const std::string key = "bert.encoder.layer.1.attention.self.key";
   const Model all = copies.make(plan);
@@ -73,7 +73,7 @@ TEST(NativeCopies, CalibrateOnceForEveryPlan) {
 TEST(NativeCopies, AreComputedByOtherProgramsWithoutQuantizersAndSmoothScales) {
   const Model model = with_loud_channel();
   const QuantizationPlan plan = native_plan(
-      plain_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
+      unquantized_graph(model), format_called("int(bits=8,per=row)"), format_called("int(bits=8)"));
   const NativeCopies copies(model, plan, tiny_splits().train, {},
                             {.smooth_scales = true, .bias_correction = false}, quiet_context());
   const Model native = copies.make(plan);

@@ -92,7 +92,7 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
   const std::string out = (folder.path() / "out").string();
   NativeQuantizeJob job = native_job("int(bits=8,per=row)", out);
   job.keep_slower = false;
-  job.stays_for_speed = [](const ProductTimes& product) { return product.outputs == 128; };
+  job.is_too_slow = [](const ProductTimes& product) { return product.outputs == 128; };
   const QuantizeResult made = quantize_native_job(job, context);
   for (const Json& product : made.fields["products"]) {
     EXPECT_EQ(product["times"].is_null(), product["outputs"].get<int>() < 128) << product;
@@ -277,7 +277,7 @@ TEST(QuantizeNative, RefusesWhatCannotBeNative) {
                     [&] { quantize_native_job(native_job("fp16", out), context); });
   NativeQuantizeJob job = native_job("mxint(bits=8)", out);
   job.input_scales = InputScales::calibrated;
-  expect_user_error("take the scales of their blocks from their own values; leave `static` out",
+  expect_user_error("compute the scales of their blocks from their own values; omit `static`",
                     [&] { quantize_native_job(job, context); });
   EXPECT_FALSE(fs::exists(out));
 }

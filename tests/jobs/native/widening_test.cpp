@@ -25,8 +25,9 @@ Model undecided_model() {
 
 struct Narrow {
   Model model = undecided_model();
-  QuantizationPlan plan = native_plan(plain_graph(model), format_called("int(bits=2,per=row)"),
-                                      format_called("int(bits=8,per=token)"));
+  QuantizationPlan plan =
+      native_plan(unquantized_graph(model), format_called("int(bits=2,per=row)"),
+                  format_called("int(bits=8,per=token)"));
   NativeCopies copies{model, plan, choice_splits().train, {}, kPlain, quiet_context()};
   std::vector<LayerCost> costs =
       layer_costs(model, copies, plan, choice_splits().train, {}, quiet_context());
@@ -90,9 +91,9 @@ TEST(Widening, GoesOnUntilTheModelIsShownToBeKept) {
   ASSERT_GT(chosen.steps, 0);
   EXPECT_EQ(chosen.tried.front().steps, 0);
   bool saw_kept = chosen.steps == chosen.all_steps, saw_step_before = false;
-  for (const TriedWidening& one : chosen.tried) {
-    if (one.steps == chosen.steps) saw_kept = one.verdict.kept();
-    if (one.steps == chosen.steps - 1) saw_step_before = !one.verdict.kept();
+  for (const WideningTrial& one : chosen.tried) {
+    if (one.steps == chosen.steps) saw_kept = one.verdict.within_limit();
+    if (one.steps == chosen.steps - 1) saw_step_before = !one.verdict.within_limit();
   }
   EXPECT_TRUE(saw_kept);
   EXPECT_TRUE(saw_step_before);
@@ -112,11 +113,11 @@ TEST(Widening, DoesNotChooseOnTooFewTexts) {
 
 TEST(Widening, WantsAPartToChooseOn) {
   EncodedSplits data = choice_splits();
-  check_choice_part(data);
-  data.measured.facts.part = "validation";
-  expect_user_error("these need two splits", [&] { check_choice_part(data); });
+  check_choice_split(data);
+  data.measured.facts.split = "validation";
+  expect_user_error("these need two splits", [&] { check_choice_split(data); });
   data.validation = {};
-  expect_user_error("there is no validation split to choose on", [&] { check_choice_part(data); });
+  expect_user_error("there is no validation split to choose on", [&] { check_choice_split(data); });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class DrawnStages : public ::testing::Test {
     const Pipeline pipeline = parse_pipeline(text, "chain.toml", {}, {});
     std::vector<StageOutcome> outcomes;
     for (const PipelineStage& stage : pipeline.stages) {
-      outcomes.push_back({.stands_for = stage.name});
+      outcomes.push_back({.chosen_stage = stage.name});
       if (results.contains(stage.name)) outcomes.back().result = results.at(stage.name);
     }
     const StageStudies studies;

@@ -10,7 +10,7 @@ namespace {
 
 // The roles of the commands in these pipelines.
 const StageKinds kKinds = {{"compare", {.compares = true}},
-                           {"choose", {.chooses_from = "MODELS"}},
+                           {"choose", {.choice_argument = "MODELS"}},
                            {"search", {.searches = true}}};
 
 Pipeline parse(const std::string& text, const std::map<std::string, std::string>& given = {}) {
@@ -38,8 +38,8 @@ std::string options_of(const Pipeline& pipeline, const std::string& name) {
     if (option.flag) text += *option.flag ? "yes" : "no";
     for (std::size_t i = 0; i < option.values.size(); ++i) {
       const StageValue& value = option.values[i];
-      text += (i == 0 ? "" : ",") + value.before;
-      if (value.stage) text += "{" + pipeline.stages[*value.stage].name + "}" + value.behind;
+      text += (i == 0 ? "" : ",") + value.prefix;
+      if (value.stage) text += "{" + pipeline.stages[*value.stage].name + "}" + value.suffix;
     }
   }
   return text;
@@ -61,7 +61,7 @@ MODEL = "tiny"
 )toml");
   EXPECT_EQ(names_of(pipeline), (Names{"first", "middle", "last"}));
   EXPECT_EQ(options_of(pipeline, "last"), "MODEL={middle}");
-  EXPECT_EQ(stage_of(pipeline, "last").needs, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(stage_of(pipeline, "last").dependencies, (std::vector<std::size_t>{1}));
   EXPECT_EQ(stage_of(pipeline, "middle").line, 5);
 }
 
@@ -324,9 +324,9 @@ TEST(PipelineFile, AnOptionMayBeWhatAStageHasFound) {
   ASSERT_EQ(sampler.values.size(), 1U);
   EXPECT_EQ(pipeline.stages[*sampler.values[0].stage].name, "ranking");
   EXPECT_EQ(sampler.values[0].path, "leader.sampler");
-  EXPECT_EQ(sampler.values[0].otherwise, "tpe");
-  EXPECT_EQ(found_at({{"leader", {{"sampler", "grid"}}}}, sampler.values[0]), "grid");
-  EXPECT_EQ(found_at({{"leader", nullptr}}, sampler.values[0]), "tpe");
+  EXPECT_EQ(sampler.values[0].fallback, "tpe");
+  EXPECT_EQ(resolved_text({{"leader", {{"sampler", "grid"}}}}, sampler.values[0]), "grid");
+  EXPECT_EQ(resolved_text({{"leader", nullptr}}, sampler.values[0]), "tpe");
 }
 
 TEST(PipelineFile, WhatAStageWouldFindThatIsNotThereIsNotWaitedFor) {
@@ -338,21 +338,21 @@ TEST(PipelineFile, WhatAStageWouldFindThatIsNotThereIsNotWaitedFor) {
 TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
   const std::pair<std::string, std::string> cases[] = {
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"last\"",
-       "f: the stage last runs eval, which has no trials; those of search have"},
+       "f: the stage last runs eval, which has no trials; only searches have"},
       {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\ny_label = \"a\"",
        "f: expected a y_label for each y, got 1 for 2"},
       {"[figure.f]\nx = \"trial\"\ny = [\"value\", \"loss\"]\n[[figure.f.curve]]\nstages = "
        "\"search\"\ny = \"loss\"",
-       "f: a curve has a y of its own only in a figure of one panel"},
+       "f: a curve can have its own y only in a figure with one panel"},
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
        "\"width\"",
-       "f: per: 'width' is no variable of the stage search/log"},
+       "f: per: 'width' is not a variable of the stage search/log"},
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\n[[figure.f.curve]]\nstages = \"search\"\nper = "
        "\"name\"\nlabel = \"a\"",
        "f: with `per`, curves are labelled by the values of 'name'"},
       {"[figure.f]\nx = \"trial\"\ny = \"value\"\ncurve = []\n[[figure.f.reference]]\nstage = "
        "\"search\"\ny = \"loss\"",
-       "f: a reference takes one stage, found 2"},
+       "f: a reference needs one stage, found 2"},
       {"[table.t]\nrows = \"a\"\nby = \"stage\"",
        "t: expected by = \"VARIABLE\" or \"stage\", or rows"},
       {"[table.t]\nby = \"stage\"\nstages = \"last\"\n[[table.t.column]]\nstages = \"last\"\ny = "
@@ -366,9 +366,9 @@ TEST(PipelineFile, SaysWhatFiguresAndTablesOfTrialsCannotBe) {
       {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"last\"\nwithin = 1",
        "t: within: the stage last runs eval, which has no trials"},
       {"[table.t]\nby = \"stage\"\n[[table.t.column]]\nstages = \"search\"\nwithin = -1",
-       "t: within: expected a number from 0 on, in units of the objective"},
+       "t: within: expected a number of at least 0, in units of the objective"},
       {"[table.t]\nrows = \"a\"\nstages = \"search\"\n[[table.t.column]]\nwithin = 1",
-       "t: within is for tables with `by`"},
+       "t: within needs a table with `by`"},
   };
   for (const auto& [text, message] : cases) {
     SCOPED_TRACE(text);
@@ -383,48 +383,49 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       {"", "chain.toml: has no stage"},
       {"[stages.a]\nrun = \"train\"", "line 1: unknown key 'stages' of a pipeline"},
       {"[stage.a]\nMODEL = \"tiny\"", "line 1: a: expected run = \"COMMAND\", or best_of"},
-      {train + "MODEL = \"{b}\"", "line 3: {b} is no stage and no setting; there are a"},
-      {train + "MODEL = \"{a}\"", "line 1: stages need each other in a circle: a needs a"},
+      {train + "MODEL = \"{b}\"", "line 3: {b} is neither a stage nor a setting; there are a"},
+      {train + "MODEL = \"{a}\"", "line 1: stages depend on each other in a cycle: a needs a"},
       {train + "MODEL = \"{b}\"\n[stage.b]\nrun = \"pack\"\nMODEL = \"{a}\"",
-       "line 1: stages need each other in a circle: a needs b needs a"},
-      {train + "lora = \"{r=2\"", "line 3: a { without its }"},
-      {train + "lora = \"r=2}\"", "line 3: a } without its {"},
+       "line 1: stages depend on each other in a cycle: a needs b needs a"},
+      {train + "lora = \"{r=2\"", "line 3: unmatched {"},
+      {train + "lora = \"r=2}\"", "line 3: unmatched }"},
       {train + "[settings]\na = 1", "line 1: 'a' is a stage and a setting"},
-      {"[stage.\"a/b\"]\nrun = \"train\"", "line 1: 'a/b' is no name of a stage"},
+      {"[stage.\"a/b\"]\nrun = \"train\"", "line 1: 'a/b' is not a valid name of a stage"},
       {"[stage.stages]\nrun = \"train\"", "line 1: a stage cannot be called 'stages'"},
       {train + "each = { x = [1, 1] }", "line 1: each: two settings of a are called a/1"},
       {train + "each = { x = [] }", "line 3: each: x: expected a list of values"},
-      {train + "each = [{ x = 1 }, { y = 1 }]", "line 3: each: every setting has the same names"},
+      {train + "each = [{ x = 1 }, { y = 1 }]",
+       "line 3: each: all settings must have the same names"},
       {train + "each = { x = [1, 2] }\n[stage.b]\nrun = \"pack\"\nMODEL = \"{a}\"",
-       "line 6: {a} is 2 stages here; choose one of them"},
+       "line 6: {a} refers to 2 stages here; choose one of them"},
       {train + "[stage.b]\nbest_of = []", "line 4: best_of: an empty list"},
       {train + "[stage.b]\nbest_of = [\"a\", \"{a}\"]",
        "line 4: best_of: expected stages, got 'a'"},
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"a\"",
-       "line 6: f: x: 'w' is no variable of the stage a"},
+       "line 6: f: x: 'w' is neither a variable of the stage a"},
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"b\"",
        "line 7: stages: no stage is called 'b'; there are a"},
       {train + "[figure.f_zoom]\nx = \"w\"", "line 3: a figure cannot be called 'f_zoom'"},
       {train + "lora = \"{a|r=2}\"", "line 3: {a|r=2}: expected {STAGE.PATH|VALUE}"},
-      {train + "lora = \"{b.rank|r=2}\"", "line 3: {b} is no stage and no setting"},
+      {train + "lora = \"{b.rank|r=2}\"", "line 3: {b} is neither a stage nor a setting"},
       {train + "each = { x = [1, 2] }\n[stage.b]\nrun = \"train\"\nlora = \"{a.rank|r=2}\"",
-       "line 6: {a.rank|r=2}: a is 2 stages here"},
+       "line 6: {a.rank|r=2}: a refers to 2 stages here"},
       {train + "with_others = 1", "line 3: with_others: expected true or false"},
       {train + "when_needed = 1", "line 3: when_needed: expected true or false"},
       {train + "[table.t]\nby = \"w\"\n[[table.t.column]]\nstages = \"a\"\ny = \"loss\"",
-       "line 5: t: by: 'w' is no variable of the stage a"},
+       "line 5: t: by: 'w' is not a variable of the stage a"},
       {train + "[table.stages]\nby = \"stage\"", "line 3: a table cannot be called 'stages'"},
       {train + "[picture.p]\nstage = \"a\"\nfile = \"../a.svg\"",
        "line 5: p: expected the name of an .svg file of the stage, got '../a.svg'"},
       {train + "[[published]]\nwhat = \"x\"\nvalue = 1", "line 3: published: source is missing"},
       {train + "[[answer]]\nsays = \"{b.loss}\"", "line 4: says: {b.loss}: expected a setting, or"},
-      {train + "[[answer]]\nsays = \"{a.loss\"", "line 4: says: a { without its }"},
+      {train + "[[answer]]\nsays = \"{a.loss\"", "line 4: says: unmatched {"},
       {train + "[[why]]\nclaim = \"c\"\nreproduced = \"so\"",
        "line 4: why: no claim is called 'c'"},
       {train + "[[why]]\nreproduced = \"so\"", "line 3: why: expected says = \"TEXT\", or claim"},
       {train + "[pick.p]\nstages = \"a\"", "line 3: p: expected highest = \"PATH\" or lowest"},
       {train + "[pick.a]\nstages = \"a\"\nlowest = \"loss\"",
-       "line 3: 'a' is a stage or a setting"},
+       "line 3: 'a' is also a stage or a setting"},
       {train + "[pick.p]\nstages = \"a\"\nlowest = \"loss\"\nwhere = \"loss\"",
        "line 6: where: constraint 'loss': expected two formulas with <=, >= or = between them"},
       {train + "[pick.p]\nstages = \"a\"\nlowest = \"loss\"\nwhere = \"loss == 1\"",
@@ -450,10 +451,11 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       "chain.toml: has no setting 'date'; its settings are data; did you mean 'data'?", [&] {
         parse(train + "[settings]\ndata = 1", {{"date", "x"}});
       });
-  expect_user_error("steps: expected a value as the file's own (chain.toml, line 4), got 'many'",
-                    [&] {
-                      parse(train + "[settings]\nsteps = 1", {{"steps", "many"}});
-                    });
+  expect_user_error(
+      "steps: expected a value of the same type as in the file (chain.toml, line 4), got 'many'",
+      [&] {
+        parse(train + "[settings]\nsteps = 1", {{"steps", "many"}});
+      });
   // The error names the given setting, not a line in the file.
   expect_user_error("setting xs, line 1: each: x: expected a list of values", [&] {
     parse(train + "each = { x = \"{xs}\" }\n[settings]\nxs = [1]", {{"xs", "[]"}});

@@ -65,7 +65,7 @@ struct Widths {
 
   Widths() {
     for (const PipelineStage& stage : pipeline.stages)
-      outcomes.push_back({.stands_for = stage.name});
+      outcomes.push_back({.chosen_stage = stage.name});
     prints("qat/4", accuracy(0.75, -0.125, -0.0625));
     prints("qat/8", accuracy(0.84375, -0.015625, 0.03125));
     prints("qat/16", accuracy(0.875, 0, 0.0625));
@@ -102,7 +102,7 @@ TEST(PipelineStatements, NamesTheStageThatAPickStandsFor) {
       statement_texts(widths.pipeline.answer, widths.claims(), widths.findings()),
       (std::vector<std::string>{"8 bits reach 84.4% (95% CI 82.4 to 86.4) after 3 epochs, {here}",
                                 "none of 0 of 3 is high"}));
-  EXPECT_FALSE(place_of({.pick = 1}, widths.findings()));
+  EXPECT_FALSE(source_of({.pick = 1}, widths.findings()));
 }
 
 TEST(PipelineStatements, SaysWhatTheConclusionOfItsClaimIs) {
@@ -136,7 +136,7 @@ TEST(PipelinePicks, AreSignificantWithTheCorrectionThatClaimsHave) {
   EXPECT_EQ(ahead(), 0);
   widths.prints("against/16", Widths::compared(0.01, 0.03, 0.001));
   EXPECT_EQ(ahead(), 1);
-  EXPECT_EQ(place_of({.pick = 2}, widths.findings())->stage, 5);
+  EXPECT_EQ(source_of({.pick = 2}, widths.findings())->stage, 5);
   widths.prints("against/8", Widths::compared(0.001, 0.02, kNoValue));  // without a p-value
   EXPECT_EQ(ahead(), 3);
 }
@@ -235,7 +235,7 @@ struct Prices : Widths {
     pipeline = parse_pipeline(kPrices, "prices.toml", {{"search", {.searches = true}}}, {});
     outcomes.clear();
     for (const PipelineStage& stage : pipeline.stages)
-      outcomes.push_back({.stands_for = stage.name});
+      outcomes.push_back({.chosen_stage = stage.name});
     prints("bits/free", best(0.75, 10));
     prints("bits/priced", best(0.875, 30));
   }
@@ -278,7 +278,8 @@ TEST(PipelineClaims, CompareTheValuesOfTwoStages) {
             "against 75.0% (95% CI 73.0 to 77.0)");
   // The interval of a difference adds the widths of both: 12.5 points ± 4.
   EXPECT_EQ(conclusion(2), ClaimConclusion::reproduced);
-  const Estimate gain = computed(*prices.pipeline.claims[2].y, {.stage = 1}, prices.findings());
+  const Estimate gain =
+      evaluate_formula(*prices.pipeline.claims[2].y, {.stage = 1}, prices.findings());
   EXPECT_NEAR(gain.low, 0.085, 1e-12);
   EXPECT_NEAR(gain.high, 0.165, 1e-12);
   EXPECT_EQ(gain.of, Quantity::points);

@@ -43,17 +43,17 @@ TEST(PipelineStudies, StandTogetherByTheNamesOfTheirStages) {
   search_in(folder.path() / "search/1", {trial_of(0.5), trial_of(0.25, TrialState::fail)});
   search_in(folder.path() / "search/2", {trial_of(0.75)});
   write_studies(pipeline, read_stage_studies(pipeline, folder.path()), folder.path());
-  give_up_studies(pipeline, folder.path());
+  remove_stage_studies(pipeline, folder.path());
   EXPECT_FALSE(fs::exists(folder.path() / "study.db-wal"));
   const StageStudies again = read_stage_studies(pipeline, folder.path());
   ASSERT_EQ(again.size(), 2U);
-  const ReadStudy& first = again.at("search/1");
+  const LoadedStudy& first = again.at("search/1");
   ASSERT_EQ(first.trials.size(), 2U);
   EXPECT_EQ(first.trials[0]->values, std::vector<double>{0.5});
   EXPECT_EQ(first.trials[0]->parameters.at(0).value, 6);
   EXPECT_EQ(first.trials[0]->reports.at(1), 0.5);
   EXPECT_EQ(first.trials[1]->state, TrialState::fail);
-  EXPECT_EQ(objective_figure(first), "accuracy");
+  EXPECT_EQ(objective_metric(first), "accuracy");
   EXPECT_EQ(again.at("search/2").trials[0]->values, std::vector<double>{0.75});
 }
 
@@ -80,7 +80,7 @@ y = "parameters.bits"
                                            "chain.toml", {{"search", {.searches = true}}}, {});
   search_in(folder.path() / "search",
             {trial_of(0.75), trial_of(0.25), trial_of(0.5), trial_of(0.25, TrialState::fail)});
-  const std::vector<StageOutcome> outcomes = {{.stands_for = "search"}};
+  const std::vector<StageOutcome> outcomes = {{.chosen_stage = "search"}};
   const StageStudies studies = read_stage_studies(pipeline, folder.path());
   const fs::path path = folder.path();
   const PipelineFindings found = {pipeline, outcomes, studies, path};
@@ -88,7 +88,7 @@ y = "parameters.bits"
   // The failed trial counts as one of four. It has no metrics, so it fulfils no condition.
   EXPECT_EQ(count.all, 4);
   EXPECT_EQ(count.fulfilling, 2);
-  EXPECT_EQ(estimate_in(*place_of({.pick = 0}, found), "number", found).value, 2);
+  EXPECT_EQ(estimate_in(*source_of({.pick = 0}, found), "number", found).value, 2);
   EXPECT_EQ(to_csv(pipeline_table(pipeline.tables[0], found)),
             "trial,bits\r\n1,6\r\n2,6\r\n3,6\r\n4,6\r\n");
 }
@@ -106,11 +106,11 @@ TEST(PipelineStudies, HaveTheConfigurationsOfTheirTrials) {
   Trial trial = trial_of(0.5, TrialState::fail);
   trial.user_attributes[kConfigurationAttribute] = {{"formats", formats}};
   search_in(folder.path() / "search", {trial});
-  const std::vector<StageOutcome> outcomes = {{.stands_for = "search"}};
+  const std::vector<StageOutcome> outcomes = {{.chosen_stage = "search"}};
   const StageStudies studies = read_stage_studies(pipeline, folder.path());
   const fs::path path = folder.path();
   const PipelineFindings found = {pipeline, outcomes, studies, path};
-  const std::optional<ValuePlace> place = place_of({.pick = 0}, found);
+  const std::optional<ValueSource> place = source_of({.pick = 0}, found);
   ASSERT_TRUE(place);
   const auto text = [&](const std::string& key) {
     return display_text(cell_in(*place, "configuration.formats." + key, found));

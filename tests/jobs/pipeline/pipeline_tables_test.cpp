@@ -19,7 +19,7 @@ struct PrintedStages {
   explicit PrintedStages(const std::string& text)
       : pipeline(parse_pipeline(text, "chain.toml", {{"search", {.searches = true}}}, {})) {
     for (const PipelineStage& stage : pipeline.stages)
-      outcomes.push_back({.stands_for = stage.name});
+      outcomes.push_back({.chosen_stage = stage.name});
   }
   PrintedStages& prints(const std::string& stage, Json result) {
     for (std::size_t i = 0; i < outcomes.size(); ++i)

@@ -122,14 +122,14 @@ TEST(Sparsify, RefusesFormatsWithoutAZeroBeforeItTrains) {
   Model parent = tiny_model();
   put_quantizers(parent, "binary");
   const std::string message = message_of([&] { sparse(trained_to(0.5), parent); });
-  EXPECT_NE(message.find("pruned weights would not be 0 after rounding: their number format has no "
-                         "zero; take another format, or the pass unprune first"),
+  EXPECT_NE(message.find("pruned weights would not be 0 after rounding, because their number "
+                         "format has no zero; use another format, or apply the pass unprune first"),
             std::string::npos)
       << message;
   // Quantizing a pruned model checks it, too.
   CompressOptions options;
   const Model pruned = sparse({});
-  options.plan = one_format(pruned, format_called("binary"));
+  options.plan = plan_with_format(pruned, format_called("binary"));
   EXPECT_NE(message_of([&] {
               round_weights(compress(pruned, tiny_splits(), options, quiet_context()),
                             quiet_context());
@@ -321,9 +321,9 @@ TEST(Sparsify, MakesUpForRemovedWeights) {
 TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   SparsifyOptions cubic;
   cubic.cubic = true;
-  EXPECT_EQ(message_of([&] { sparse(cubic); }),
-            "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
-            "`max_steps` too");
+  EXPECT_EQ(
+      message_of([&] { sparse(cubic); }),
+      "`schedule` cubic raises the sparsity during training: give `epochs` or `max_steps` too");
   for (SparsifyOptions movement : {SparsifyOptions{}, trained_to(0.5), cubic}) {
     movement.pruning.rule.method = PruneMethod::movement;
     EXPECT_EQ(message_of([&] { sparse(movement); }),
@@ -341,7 +341,7 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   SparsifyOptions all;
   all.activations = 1;
   EXPECT_EQ(message_of([&] { sparse(all); }),
-            "`activation_sparsity`: expected a share from 0 on and below 1, got 1");
+            "`activation_sparsity`: expected a share of at least 0 and below 1, got 1");
 }
 
 // Evaluations before the full sparsity do not count for the best model.

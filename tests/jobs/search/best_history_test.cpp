@@ -23,9 +23,9 @@ class Search {
   }
   Trial& last() { return trials_.back(); }
 
-  ShownStudy shown() const {
-    ShownStudy shown{.view = {.name = "search", .directions = {Direction::maximize}},
-                     .objectives = {"accuracy"}};
+  DescribedStudy shown() const {
+    DescribedStudy shown{.view = {.name = "search", .directions = {Direction::maximize}},
+                         .objectives = {"accuracy"}};
     for (const Trial& trial : trials_) shown.view.trials.push_back(&trial);
     return shown;
   }
@@ -48,8 +48,8 @@ TEST(BestHistory, TellsTheBestTrialSoFarAndHowSoonItWasNearTheBest) {
   search.last().system_attributes = {{"constraints", Json::array({1.0})}};
   for (const double value : {0.4, 0.845, 0.85, 0.95}) search.add(value);
   search.last().user_attributes[kRepeatAttribute] = 0;
-  const ShownStudy study = search.shown();
-  const std::vector<TrialOnTheWay> way = trials_on_the_way(study.view);
+  const DescribedStudy study = search.shown();
+  const std::vector<TrialAndBest> way = trials_with_best(study.view);
   ASSERT_EQ(way.size(), 6U);
   EXPECT_EQ(way[0].best, nullptr);
   EXPECT_EQ(way[3].trial->number, 3);
@@ -65,11 +65,11 @@ TEST(BestHistory, CountsNoTrialTwiceThatWasInterruptedAndRunAgain) {
   search.add(0.5);
   search.last().system_attributes = {{"failed_trial", 0}};
   search.add(0.75);
-  const ShownStudy study = search.shown();
-  EXPECT_EQ(trials_on_the_way(study.view).size(), 2U);
+  const DescribedStudy study = search.shown();
+  EXPECT_EQ(trials_with_best(study.view).size(), 2U);
   EXPECT_EQ(trials_until(study.view, 0.75, 0), 2);
   EXPECT_EQ(history_of(study, "best").by_trial.points.back().x, 3);
-  EXPECT_EQ(history_of(study, "best", "value", TrialPlace::count).by_trial.points.back().x, 2);
+  EXPECT_EQ(history_of(study, "best", "value", TrialPosition::count).by_trial.points.back().x, 2);
 }
 
 TEST(BestHistory, DrawsFiguresOfTheBestAgainstTheTimeOfAllTrials) {

@@ -11,8 +11,8 @@ namespace {
 // A study of an integer parameter with the given values. The objective increases with it.
 struct SlicedStudy {
   std::deque<Trial> trials;
-  ShownStudy shown = {.view = {.name = "search", .directions = {Direction::maximize}},
-                      .objectives = {"accuracy"}};
+  DescribedStudy shown = {.view = {.name = "search", .directions = {Direction::maximize}},
+                          .objectives = {"accuracy"}};
 
   explicit SlicedStudy(const std::vector<double>& values) {
     const Distribution distribution{

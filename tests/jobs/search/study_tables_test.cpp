@@ -14,8 +14,8 @@ Trial trial_of(std::int64_t number, double value) {
 
 TEST(StudyTables, CountTrialsFromOne) {
   const Trial trials[] = {trial_of(0, 0.5), trial_of(1, 0.75)};
-  ShownStudy study{.view = {.name = "search", .directions = {Direction::maximize}},
-                   .objectives = {"accuracy"}};
+  DescribedStudy study{.view = {.name = "search", .directions = {Direction::maximize}},
+                       .objectives = {"accuracy"}};
   for (const Trial& trial : trials) study.view.trials.push_back(&trial);
   EXPECT_NE(headline_of(study).find("(trial 2)"), std::string::npos) << headline_of(study);
   const Table table = best_trials(study);
@@ -28,7 +28,7 @@ TEST(StudyTables, BeginWithTheBaselineWhereItIsKnown) {
   const auto metrics = [](double latency) { return Json{{"latency_ms", latency}}; };
   Trial trial = trial_of(0, 0.75);
   trial.user_attributes[kMetricsAttribute] = metrics(0.5);
-  const ShownStudy study{
+  const DescribedStudy study{
       .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&trial}},
       .objectives = {"loss"},
       .baseline = {{"values", Json::array({nullptr})}, {"metrics", metrics(2)}}};
@@ -65,7 +65,7 @@ TEST(StudyTables, CountATrialThatWasRunAgainOnce) {
 TEST(StudyTables, ShowTheMetricBesideAnObjectiveThatIsAFormula) {
   Trial trial = trial_of(0, 0.67);
   trial.user_attributes[kMetricsAttribute] = Json{{"accuracy", 0.75}};
-  ShownStudy study{
+  DescribedStudy study{
       .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&trial}},
       .objectives = {"accuracy - 0.01*average_bits"},
       .measured_on = {{"text", "validation"}, {"n", 400}, {"effective_n", 400}}};
@@ -91,7 +91,7 @@ TEST(StudyComparison, SaysHowNearInTheUnitOfTheObjective) {
   const Trial best = trial_of(0, 0.75);
   for (const auto& [objective, within] :
        {std::pair{"accuracy", "within 0.5 points of"}, {"loss", "within 0.005 of"}}) {
-    std::vector<ShownStudy> studies(1);
+    std::vector<DescribedStudy> studies(1);
     studies[0] = {
         .view = {.name = "search", .directions = {Direction::maximize}, .trials = {&best}},
         .objectives = {objective}};

@@ -59,9 +59,9 @@ TEST(SearchRecipe, OrdersNumbersThatAreChosenFrom) {
       "batch_size = { low = 8, high = 32, step = 8 }\n");
   ASSERT_EQ(recipe.architecture.size(), 4u);
   EXPECT_EQ(recipe.architecture[0].distribution, integer_values(0, 2));
-  EXPECT_EQ(recipe.architecture[0].meant(1), 256);
+  EXPECT_EQ(recipe.architecture[0].decoded(1), 256);
   EXPECT_EQ(recipe.architecture[1].distribution, integer_values(2, 6, 2));
-  EXPECT_EQ(recipe.architecture[1].meant(4), 4);
+  EXPECT_EQ(recipe.architecture[1].decoded(4), 4);
   EXPECT_EQ(recipe.architecture[2].distribution, choice_of({"gelu", "relu"}));
   EXPECT_EQ(recipe.architecture[3].value, 2);
   ASSERT_TRUE(recipe.training.has_value());
@@ -87,7 +87,7 @@ TEST(SearchRecipe, TakesOptionsOfLayersAsListsAndAsFlagsHaveThem) {
     EXPECT_EQ(request.options[0].text, "int(bits=8,per=row)");
     EXPECT_EQ(request.options[1].text, "mxint(bits=4)");
     ASSERT_EQ(request.budgets.size(), 2u);
-    EXPECT_EQ(request.budgets[1].figure, BudgetFigure::packed_bytes);
+    EXPECT_EQ(request.budgets[1].quantity, BudgetQuantity::packed_bytes);
     EXPECT_FALSE((*request.options[0].formats)[Operand::input]);
   }
   const SearchRecipe pruned = search_recipe(
@@ -100,10 +100,10 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> cases[] = {
       {"maximize = [", "space.toml, line 1: "},
       {"maximise = 'accuracy'",
-       "space.toml, line 1: unknown key 'maximise' of a search; known are "},
+       "space.toml, line 1: unknown key 'maximise' of a search; expected one of "},
       {"\nmaximize = 'accuracy -'", "space.toml, line 2: maximize: formula 'accuracy -': expected"},
       {"maximize = 'accuracy'\nminimize = ['loss', 'accuracy']",
-       "space.toml, line 2: minimize: 'accuracy' is an objective twice"},
+       "space.toml, line 2: minimize: objective 'accuracy' is listed twice"},
       {"constraints = ['accuracy']", "space.toml, line 1: constraint 'accuracy': expected two"},
       {"[training]\nlearning_rat = 1",
        "space.toml, line 2: unknown key 'learning_rat' of [training]"},
@@ -121,7 +121,7 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"[pruning]\nstructure = ['1x4', 'heads']",
        "space.toml, line 2: pruning.structure: expected"},
       {"[[precision]]\nformats = 'bf16'\nsparsities = [0, 0.5]\nstructure = '2:4'",
-       "space.toml, line 4: structure: structure 2:4 sets itself"},
+       "space.toml, line 4: structure: structure 2:4 fixes how many weights to remove"},
       {"[[precision]]\nformats = 'bf16'\nstructure = '1x4'",
        "space.toml, line 3: structure without sparsities removes nothing"},
       {"[architecture]\nsquare_linears = ['linear']",
@@ -131,7 +131,7 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"[[precision]]\nlayers = '*'", "space.toml, line 1: [[precision]] has no `formats`"},
       {"[[precision]]\nformats = ['int(bits=[4,99])']", "space.toml, line 2: formats: "},
       {"[[precision]]\nformats = ['int(bits=4)', 'int(bits=[4,8])']",
-       "space.toml, line 2: formats: int stands twice"},
+       "space.toml, line 2: formats: int is listed twice"},
       {"[[precision]]\nchoice = 'all'\nformats = ['bf16']", "space.toml, line 2: choice: expected"},
       {"[[precision]]\noperands = ['weights']\nformats = ['bf16']",
        "space.toml, line 2: operands: expected"},
@@ -298,14 +298,13 @@ TEST(TrialSpace, RefusesGroupsThatNameNothing) {
     }
     return "";
   };
-  EXPECT_EQ(
-      error("[[precision]]\nlayers = 'pooler'\nformats = ['bf16', 'none']"),
-      "space.toml, line 1: [[precision]]: 'pooler' names no linear layer; see the names in `hone "
-      "inspect MODEL`");
+  EXPECT_EQ(error("[[precision]]\nlayers = 'pooler'\nformats = ['bf16', 'none']"),
+            "space.toml, line 1: [[precision]]: 'pooler' matches no linear layer; see the names in "
+            "`hone inspect MODEL`");
   EXPECT_EQ(
       error("[[precision]]\nlayers = 'classifier'\nformats = ['bf16', 'none']\n"
             "[[precision]]\nformats = ['bf16', 'none']"),
-      "space.toml, line 1: [[precision]]: later ones name all the linear layers of 'classifier'");
+      "space.toml, line 1: [[precision]]: later groups match all linear layers of 'classifier'");
 }
 
 // Sections without an effect are left out, however they are written: training without steps, or a narrow format without

@@ -6,10 +6,10 @@ namespace hone {
 namespace {
 
 TEST(ShrinkAdvice, SplitsInHundredthsUpToHalfOfTheExamples) {
-  EXPECT_EQ((ExamplesNeeded{.validation = 530, .at_hand = 1500}.split()), 0.36);
-  EXPECT_EQ((ExamplesNeeded{.validation = 750, .at_hand = 1500}.split()), 0.5);
-  EXPECT_EQ((ExamplesNeeded{.validation = 760, .at_hand = 1500}.split()), std::nullopt);
-  EXPECT_EQ((ExamplesNeeded{.validation = 530, .at_hand = 1500, .set_aside = false}.split()),
+  EXPECT_EQ((ExamplesNeeded{.validation = 530, .available = 1500}.split()), 0.36);
+  EXPECT_EQ((ExamplesNeeded{.validation = 750, .available = 1500}.split()), 0.5);
+  EXPECT_EQ((ExamplesNeeded{.validation = 760, .available = 1500}.split()), std::nullopt);
+  EXPECT_EQ((ExamplesNeeded{.validation = 530, .available = 1500, .set_aside = false}.split()),
             std::nullopt);
 }
 

@@ -34,7 +34,7 @@ class ShrinkPlan : public ::testing::Test {
     effects_ = effects;
     ShrinkState state{
         .parameters = parameters_, .effects = effects_, .begin = {.bytes = {{"linears", 1}}}};
-    state.meaning = [](const ShrinkPoint& point) {
+    state.key = [](const ShrinkPoint& point) {
       std::string text;
       for (const std::size_t level : point) text += std::to_string(level);
       return text;
@@ -43,7 +43,7 @@ class ShrinkPlan : public ::testing::Test {
       return 1.0 + 100.0 * static_cast<double>(point[1]);
     };
     state.seconds_left = 1000;
-    state.look_seconds = 10;
+    state.evaluation_seconds = 10;
     return state;
   }
 
@@ -54,7 +54,7 @@ class ShrinkPlan : public ::testing::Test {
 TEST_F(ShrinkPlan, TakesValuesAsLevels) {
   const Assignment values = assignment_of(parameters_, {2, 1, 2});
   EXPECT_EQ(values.at("structure.neurons"), 2);
-  EXPECT_EQ(parameters_[0].meant[2], 0.5);
+  EXPECT_EQ(parameters_[0].decoded[2], 0.5);
   EXPECT_EQ(values.at("native.linears"), "int4");
   EXPECT_EQ(point_of(parameters_, values), (ShrinkPoint{2, 1, 2}));
   EXPECT_EQ(point_of(parameters_, {{"structure.neurons", 2}}), std::nullopt);
@@ -64,12 +64,12 @@ TEST_F(ShrinkPlan, TakesValuesAsLevels) {
 }
 
 TEST_F(ShrinkPlan, SharesOfTheGoal) {
-  const ShrinkShares shares{.bytes = 0.25, .time = 0.5, .time_alone = 0.08};
+  const ShrinkShares shares{.bytes = 0.25, .batch_latency = 0.5, .batch1_latency = 0.08};
   EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::size, shares), 0.25);
   EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::latency, shares), 0.2);
   EXPECT_DOUBLE_EQ(goal_share(ShrinkGoal::both, shares), std::sqrt(0.25 * 0.2));
   for (const char* word : {"both", "size", "latency"})
-    EXPECT_EQ(word_of(parse_shrink_goal(word)), word);
+    EXPECT_EQ(enum_name(parse_shrink_goal(word)), word);
   EXPECT_THROW(parse_shrink_goal("speed"), UserError);
 }
 
@@ -96,8 +96,8 @@ TEST(ShrinkRecipe, SaysHowManyWeightsAreRemovedAndInWhichBlocks) {
                       {"train_on.max_steps", choice_of({0, 128})}};
   const Json shares = {{"pruning.sparsity", {0, 0.8}}};
   const std::vector<ShrinkParameter> parameters = shrink_parameters(space, shares, "", "1x4");
-  EXPECT_TRUE(parameters[0].takes_away());
-  EXPECT_FALSE(parameters[2].takes_away());
+  EXPECT_TRUE(parameters[0].compresses());
+  EXPECT_FALSE(parameters[2].compresses());
   EXPECT_EQ(recipe_text(parameters, {1, 1, 1}),
             "80% of the weights removed in blocks of 1x4, linear layers int8, QAT 128 steps");
   EXPECT_EQ(recipe_text(parameters, {1, 0, 1}),
@@ -112,7 +112,7 @@ TEST_F(ShrinkPlan, BeginsWithAllThatCostsNextToNothing) {
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->point, (ShrinkPoint{2, 0, 1}));
   EXPECT_NEAR(step->shares.bytes, 0.8 * 0.3, 1e-12);
-  EXPECT_NEAR(step->shares.time, 0.5 * 0.9, 1e-12);
+  EXPECT_NEAR(step->shares.batch_latency, 0.5 * 0.9, 1e-12);
   EXPECT_NEAR(step->damage, 1.1e-5, 1e-12);
   EXPECT_EQ(recipe_text(parameters_, step->point), "neurons -50%, linear layers int8");
   EXPECT_NEAR(step->gain, 1 / goal_share(ShrinkGoal::both, step->shares), 1e-12);
@@ -138,17 +138,17 @@ TEST_F(ShrinkPlan, SharesOfEveryKindOfTensorMultiplyAlone) {
 // The effects of levels measured together with another one apply only together with it.
 TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
   ShrinkState state = state_with(effects_of(1e-5));
-  state.beside = {{0, 0, 1}, {0, 0, 0}, {0, 0, 0}};
+  state.reference_points = {{0, 0, 1}, {0, 0, 0}, {0, 0, 0}};
   const std::optional<ShrinkStep> both = next_step(state);
   ASSERT_TRUE(both.has_value());
   EXPECT_EQ(both->point, (ShrinkPoint{2, 0, 1}));
   EXPECT_NEAR(both->shares.bytes, 0.8 * 0.3, 1e-12);
-  EXPECT_NEAR(both->shares.time, 0.5 * 0.9, 1e-12);
+  EXPECT_NEAR(both->shares.batch_latency, 0.5 * 0.9, 1e-12);
   // Fewer bits do too much damage, so the neurons, which have no effect without them, are not tried.
   effects_[2][1].damage = effects_[2][2].damage = 1e3;
   state.tried.push_back({{0, 2, 1}, {}, false});
   EXPECT_FALSE(next_step(state).has_value());
-  state.beside.clear();
+  state.reference_points.clear();
   ASSERT_TRUE(next_step(state).has_value());
   EXPECT_EQ(next_step(state)->point, (ShrinkPoint{2, 0, 0}));
 }
@@ -156,21 +156,24 @@ TEST_F(ShrinkPlan, CountsALevelOnlyWithTheOneBesideWhichItWasMeasured) {
 // Steps continue from the best point, using the ratios of levels. Steps as strong as a failed one need more training.
 TEST_F(ShrinkPlan, GoesOnFromWhatIsKeptAndLearnsFromWhatIsNot) {
   ShrinkState state = state_with(effects_of(0.2));
-  state.tried.push_back({{0, 0, 1}, {.bytes = 0.4, .time = 0.8, .time_alone = 0.8}, true});
-  state.tried.push_back({{2, 0, 1}, {.bytes = 0.3, .time = 0.4, .time_alone = 0.4}, false});
+  state.tried.push_back(
+      {{0, 0, 1}, {.bytes = 0.4, .batch_latency = 0.8, .batch1_latency = 0.8}, true});
+  state.tried.push_back(
+      {{2, 0, 1}, {.bytes = 0.3, .batch_latency = 0.4, .batch1_latency = 0.4}, false});
   EXPECT_EQ(state.best(), 0u);
   const std::optional<ShrinkStep> step = next_step(state);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->point, (ShrinkPoint{1, 0, 1}));
   EXPECT_NEAR(step->shares.bytes, 0.4 * 0.9, 1e-12);
-  state.tried.push_back({{1, 0, 1}, {.bytes = 0.36, .time = 0.64, .time_alone = 0.64}, true});
+  state.tried.push_back(
+      {{1, 0, 1}, {.bytes = 0.36, .batch_latency = 0.64, .batch1_latency = 0.64}, true});
   const std::optional<ShrinkStep> next = next_step(state);
   ASSERT_TRUE(next.has_value());
   // Half of the neurons again, but with training, because it failed without.
   EXPECT_EQ(next->point[0], 2u);
   EXPECT_EQ(next->point[2], 1u) << "what the best has too";
   EXPECT_GT(next->point[1], 0u);
-  EXPECT_NEAR(next->shares.time, 0.64 * 0.5 / 0.8, 1e-12);
+  EXPECT_NEAR(next->shares.batch_latency, 0.64 * 0.5 / 0.8, 1e-12);
 }
 
 TEST_F(ShrinkPlan, ChancesFallWithDamageAndRiseWithWork) {
@@ -197,14 +200,14 @@ TEST_F(ShrinkPlan, ChancesAreNoHigherThanTextsCanShow) {
   EXPECT_NEAR(flips_of(state, half), 0.3 * 0.05, 1e-12);
   EXPECT_NEAR(flips_of(state, trained), 0.02, 1e-12);
   std::vector<double> asked;
-  state.shown_kept = [&](double flips) {
+  state.pass_chance = [&](double flips) {
     asked.push_back(flips);
     return 0.3;
   };
   EXPECT_DOUBLE_EQ(chance_of(state, half), 0.3);
   EXPECT_DOUBLE_EQ(chance_of(state, trained), 0.3);
   EXPECT_EQ(asked, (std::vector<double>{flips_of(state, half), flips_of(state, trained)}));
-  state.shown_kept = [](double) { return 0.0; };
+  state.pass_chance = [](double) { return 0.0; };
   EXPECT_DOUBLE_EQ(chance_of(state, half), 0.05);
   state.tried.push_back({trained, {}, true, 0.008});
   EXPECT_DOUBLE_EQ(chance_of(state, trained), 0.95);
@@ -217,8 +220,10 @@ TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
   effects[0] = {{}};
   effects[2][2].damage = 0.3;
   ShrinkState state = state_with(effects);
-  state.tried.push_back({{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true});
-  state.tried.push_back({{0, 0, 2}, {.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, false});
+  state.tried.push_back(
+      {{0, 0, 1}, {.bytes = 0.3, .batch_latency = 0.9, .batch1_latency = 0.9}, true});
+  state.tried.push_back(
+      {{0, 0, 2}, {.bytes = 0.2, .batch_latency = 0.9, .batch1_latency = 0.9}, false});
   EXPECT_FALSE(next_step(state).has_value());
   parameters_[1].name = "train_on.max_steps";
   const std::optional<ShrinkStep> step = next_step(state);
@@ -228,9 +233,11 @@ TEST_F(ShrinkPlan, TrainsFloatsOnlyWhereUnitsGo) {
 
 TEST_F(ShrinkPlan, EndsWhereNothingPromisesAnythingOrTimeIsUp) {
   ShrinkState state = state_with(effects_of(1e-5));
-  state.tried.push_back({{2, 0, 1}, {.bytes = 0.2, .time = 0.5, .time_alone = 0.5}, true});
+  state.tried.push_back(
+      {{2, 0, 1}, {.bytes = 0.2, .batch_latency = 0.5, .batch1_latency = 0.5}, true});
   // Four bits failed even with the most training.
-  state.tried.push_back({{0, 2, 2}, {.bytes = 0.2, .time = 0.9, .time_alone = 0.9}, false});
+  state.tried.push_back(
+      {{0, 2, 2}, {.bytes = 0.2, .batch_latency = 0.9, .batch1_latency = 0.9}, false});
   EXPECT_FALSE(next_step(state).has_value());
   state.tried.clear();
   state.seconds_left = 0.5;
@@ -248,7 +255,7 @@ TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
   EXPECT_TRUE(!step || step->damage < 50);
   // A gentle point passed, so stronger ones follow, with the most training.
   effects_[2][1].damage = 1e-6;
-  state.tried = {{{0, 0, 1}, {.bytes = 0.3, .time = 0.9, .time_alone = 0.9}, true}};
+  state.tried = {{{0, 0, 1}, {.bytes = 0.3, .batch_latency = 0.9, .batch1_latency = 0.9}, true}};
   step = next_step(state);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->point[1], 2u);
@@ -258,33 +265,42 @@ TEST_F(ShrinkPlan, GuessesAloneRuleNothingOut) {
 // A larger or slower model is never the best.
 TEST_F(ShrinkPlan, NothingIsBestThatTakesMore) {
   ShrinkState state = state_with(effects_of(1e-5));
-  state.tried.push_back({{0, 0, 1}, {.bytes = 0.9, .time = 1.5, .time_alone = 1.5}, true});
+  state.tried.push_back(
+      {{0, 0, 1}, {.bytes = 0.9, .batch_latency = 1.5, .batch1_latency = 1.5}, true});
   EXPECT_FALSE(state.best().has_value());
-  state.tried.push_back({{1, 0, 0}, {.bytes = 0.9, .time = 0.9, .time_alone = 0.9}, false});
+  state.tried.push_back(
+      {{1, 0, 0}, {.bytes = 0.9, .batch_latency = 0.9, .batch1_latency = 0.9}, false});
   EXPECT_FALSE(state.best().has_value());
-  state.tried.push_back({{1, 0, 1}, {.bytes = 0.5, .time = 0.5, .time_alone = 0.5}, true});
+  state.tried.push_back(
+      {{1, 0, 1}, {.bytes = 0.5, .batch_latency = 0.5, .batch1_latency = 0.5}, true});
   EXPECT_EQ(state.best(), 2u);
   const auto than = [](double share) {
-    return ShrinkShares{.bytes = share, .time = share, .time_alone = share};
+    return ShrinkShares{.bytes = share, .batch_latency = share, .batch1_latency = share};
   };
-  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, than(0.6)), 2u);
-  EXPECT_EQ(best_kept(ShrinkGoal::both, state.tried, than(0.5)), std::nullopt);
+  EXPECT_EQ(best_within_limit(ShrinkGoal::both, state.tried, than(0.6)), 2u);
+  EXPECT_EQ(best_within_limit(ShrinkGoal::both, state.tried, than(0.5)), std::nullopt);
 }
 
 // A noisy latency at batch size 1 is ignored for all points, because otherwise their shares would not be comparable.
 TEST(ShrinkChoice, IgnoresTheTimeAloneWhereItIsNoisy) {
   std::vector<TriedPoint> tried = {
-      {.point = {1}, .shares = {.bytes = 0.13, .time = 0.56, .time_alone = 0.38}, .kept = true},
-      {.point = {2}, .shares = {.bytes = 0.12, .time = 0.53, .time_alone = 0.63}, .kept = true}};
-  EXPECT_TRUE(counts_alone(tried));
-  EXPECT_EQ(best_kept(ShrinkGoal::latency, tried), 0u);
+      {.point = {1},
+       .shares = {.bytes = 0.13, .batch_latency = 0.56, .batch1_latency = 0.38},
+       .within_limit = true},
+      {.point = {2},
+       .shares = {.bytes = 0.12, .batch_latency = 0.53, .batch1_latency = 0.63},
+       .within_limit = true}};
+  EXPECT_TRUE(counts_batch1(tried));
+  EXPECT_EQ(best_within_limit(ShrinkGoal::latency, tried), 0u);
   for (TriedPoint& one : tried) {
-    one.is_noisy_alone = true;
-    EXPECT_FALSE(counts_alone(tried));
-    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried), 1u);
-    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried, {.time = 0.55, .time_alone = 0.1}), 1u);
-    EXPECT_EQ(best_kept(ShrinkGoal::latency, tried, {.time = 0.5}), std::nullopt);
-    one.is_noisy_alone = false;
+    one.is_batch1_noisy = true;
+    EXPECT_FALSE(counts_batch1(tried));
+    EXPECT_EQ(best_within_limit(ShrinkGoal::latency, tried), 1u);
+    EXPECT_EQ(best_within_limit(ShrinkGoal::latency, tried,
+                                {.batch_latency = 0.55, .batch1_latency = 0.1}),
+              1u);
+    EXPECT_EQ(best_within_limit(ShrinkGoal::latency, tried, {.batch_latency = 0.5}), std::nullopt);
+    one.is_batch1_noisy = false;
   }
 }
 

@@ -12,10 +12,10 @@ std::string space_of(std::int64_t texts, int hidden_size, bool loadable = false,
                      const std::vector<std::string>& freeze = {},
                      const std::vector<std::string>& only = {}) {
   TrialSubject subject{.name = "tiny",
-                       .parent = open_model("tiny", testing::quiet_context(), 42),
+                       .baseline = open_model("tiny", testing::quiet_context(), 42),
                        .data = {},
-                       .unwatched = {}};
-  subject.parent.model.facts.config["hidden_size"] = hidden_size;
+                       .without_validation = {}};
+  subject.baseline.model.facts.config["hidden_size"] = hidden_size;
   subject.data.train = testing::tiny_texts(texts);
   subject.loadable = loadable;
   return shrink_space(subject, only, freeze);

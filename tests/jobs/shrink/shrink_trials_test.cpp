@@ -8,11 +8,11 @@ namespace {
 // The printed interval is not corrected, so with several evaluations another test decides.
 TEST(ShrinkCandidate, SaysWhatDecidesWhereItsIntervalDoesNot) {
   const std::vector<Gate> gates = {
-      {.figure = kAccuracy, .metric = "accuracy", .margin = 0.02, .text = "accuracy>=-2"}};
+      {.metric = kAccuracy, .base_metric = "accuracy", .margin = 0.02, .text = "accuracy>=-2"}};
   CandidateMeasurement measured{
       .change = -0.004, .change_interval = {-0.015, 0.007}, .missed = {"accuracy>=-2"}};
-  const auto is_corrected = [&](std::int64_t looks) {
-    return change_of_candidate(measured, kAccuracy, gates, looks).find(" correction for ") !=
+  const auto is_corrected = [&](std::int64_t max_evaluations) {
+    return candidate_change(measured, kAccuracy, gates, max_evaluations).find(" correction for ") !=
            std::string::npos;
   };
   EXPECT_TRUE(is_corrected(10));
