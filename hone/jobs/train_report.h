@@ -24,6 +24,7 @@ struct TrainOutcome {
   TrainingLog log;
   Section curve;
   std::vector<std::string> notes;
+  double seconds_before = 0;  ///< training time of interrupted processes
 };
 
 /// Parameters and bytes of what was written.

@@ -106,7 +106,8 @@ struct TrainingResult {
   TrainingEnd end = TrainingEnd::finished;
   std::int64_t steps = 0;  ///< done
   std::int64_t examples = 0;
-  double seconds = 0;
+  double seconds = 0;         ///< of all processes
+  double seconds_before = 0;  ///< of these, by interrupted ones
   double mean_loss = 0;  ///< of the steps, with all that `options` add to the loss
 };
 

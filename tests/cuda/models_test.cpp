@@ -9,6 +9,7 @@
 #include "hone/passes/use_batch_statistics.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/measure.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
@@ -282,6 +283,46 @@ TEST_F(CudaModels, LearnInBfloat16) {
   const std::vector<double> in_halves = losses(model.graph, model, session, 200);
   EXPECT_LT(in_halves.back(), in_halves.front() / 2);
   EXPECT_EQ(losses(model.graph, model, session, 200), in_halves);
+}
+
+// What commands check before they begin, of a GPU that holds nothing of the model yet.
+TEST_F(CudaModels, TakeTheEstimatedMemory) {
+  ThreadPool pool(1);
+  Session session = on_gpu(pool);
+  session.executor = interpreted;
+  struct Case {
+    Model model;
+    EncodedSet examples;
+  };
+  const Case cases[] = {{tiny_model(), tiny_texts(96)}, {tiny_resnet(), tiny_images(96)}};
+  for (const auto& [model, examples] : cases)
+    for (const bool trains : {true, false}) {
+      NamedTensors inputs = first_examples(examples, examples.size());
+      Bindings bindings{{'B', examples.size()}, {'S', longest_text(examples)}};
+      Graph graph = trains ? model.graph : forward_graph(model);
+      const std::size_t before = gpu().held_bytes();
+      gpu().begin_most_held();
+      ParameterStore parameters = model.parameters;
+      if (trains) {
+        if (const auto layout = prepare_for_gradients(graph, session, 1)) {
+          inputs = without_padding(std::move(inputs), *layout);
+          bindings['T'] = inputs.at("places").size(1);
+        }
+        add_training_step(graph, {}, session);
+        add_optimizer_state(graph, parameters);
+        inputs["learning_rate"] = Tensor::scalar(1e-3f);
+        inputs["step"] = inputs["random_key"] = Tensor::scalar<std::int64_t>(1);
+      } else {
+        prepare_for_inference(graph, parameters, session);
+      }
+      const double estimate = needed_bytes(graph, bindings, session);
+      parameters = parameters.on(gpu());
+      session.executable(graph)->run(inputs, parameters);
+      const auto taken = static_cast<double>(gpu().most_held_bytes() - before);
+      // Inputs are held too, and are not in the estimate of values.
+      EXPECT_LT(taken, 1.1 * estimate) << trains;
+      EXPECT_GT(taken, 0.8 * estimate) << trains;
+    }
 }
 
 // ---- images
