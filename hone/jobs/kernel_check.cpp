@@ -28,7 +28,7 @@ struct NamedGraph {
 
 std::vector<NamedGraph> graphs_of(const Model& model, const Session& session) {
   std::vector<NamedGraph> graphs;
-  ParameterStore parameters = model.parameters;
+  ParameterStore parameters = model.parameters.on(session.device);
   graphs.push_back({kInferenceGraph, forward_graph(model)});
   prepare_for_inference(graphs.back().graph, parameters, session);
   graphs.push_back({kUnfusedGraph, forward_graph(model)});

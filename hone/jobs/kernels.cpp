@@ -61,7 +61,7 @@ void add_rows(std::vector<KernelRow>& rows, const OpDef& op, const KernelTable& 
 // Returns the graph of the model as it is executed.
 Graph run_graph(const Model& model, bool train, const Session& session) {
   Graph graph = train ? model.graph : forward_graph(model);
-  ParameterStore parameters = model.parameters;
+  ParameterStore parameters = model.parameters.on(session.device);
   if (train) {
     prepare_for_gradients(graph, session);
     add_training_step(graph, {}, session);

@@ -125,6 +125,7 @@ TrainOutcome train_once(const TrainRun& run, TrainStart start, std::uint64_t see
   const TrainingResult& t = tuned.training;
   fields.train_loss = t.steps > 0 ? t.mean_loss : std::nan("");
   fields.train_runtime = t.seconds;
+  trained.seconds_before = t.seconds_before;
   fields.train_samples_per_second = static_cast<double>(t.examples) / t.seconds;
   fields.train_steps_per_second = static_cast<double>(t.steps) / t.seconds;
   fields.steps = t.steps;
@@ -263,6 +264,7 @@ JobResult train_model(const TrainJob& job, Context& context) {
     // Moved: training would copy parameters that are held twice.
     TrainOutcome trained = train_once(run, std::move(start), job.seed, output.path());
     result.fields = to_json(trained.fields);
+    result.seconds_before = trained.seconds_before;
     warnings = report_training(job, std::move(trained), guessed, result.document);
   } else {
     const std::vector<Json> results = results_of_seeds(run, [&](std::uint64_t seed) {

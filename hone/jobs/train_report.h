@@ -24,6 +24,7 @@ struct TrainOutcome {
   TrainingLog log;
   Section curve;
   std::vector<std::string> notes;
+  double seconds_before = 0;  ///< training time of interrupted processes
 };
 
 /// Describes the parameters and bytes that were written.

@@ -90,10 +90,14 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);
-  // Otherwise unused sources would stay in memory next to the values computed from them.
-  for (const Node* made_of : constants.of_kind(NodeKind::parameter))
-    if (graph.find(made_of->name()) == nullptr && parameters.contains(made_of->name()))
-      release_pages(parameters.at(made_of->name()));
+  // Parameters that were read only to compute the folded ones would occupy memory beside them.
+  for (const Node* folded : constants.of_kind(NodeKind::parameter)) {
+    if (graph.find(folded->name()) != nullptr || !parameters.contains(folded->name())) continue;
+    if (session.device.host_accessible())
+      release_pages(parameters.at(folded->name()));
+    else
+      parameters.erase(folded->name());
+  }
   return true;
 }
 

@@ -381,7 +381,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     }
   }
   remove_optimizer_state(parameters);
-  return {end, state.step, state.examples, seconds(), state.loss.mean()};
+  return {end, state.step, state.examples, seconds(), from.seconds, state.loss.mean()};
 }
 
 }  // namespace hone

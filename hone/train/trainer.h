@@ -106,8 +106,9 @@ struct TrainingResult {
   TrainingEnd end = TrainingEnd::finished;
   std::int64_t steps = 0;  ///< finished steps
   std::int64_t examples = 0;
-  double seconds = 0;
-  double mean_loss = 0;  ///< over the steps, including all terms that `options` add to the loss
+  double seconds = 0;         ///< of all processes
+  double seconds_before = 0;  ///< of these, by interrupted processes
+  double mean_loss = 0;       ///< over the steps, including all terms that `options` add to the loss
 };
 
 /// Thrown when the loss or a weight becomes NaN or infinite.

@@ -223,6 +223,8 @@ TEST(Devices, RunAllJobs) {
     run_well(on_gpu({"eval", workshop() / "model", "--data", workshop() / "reviews.csv",
                      "--precision", precision}),
              folder.path());
+  run_well(on_gpu({"kernels", "resnet18"}), folder.path());
+  run_well(on_gpu({"kernels", "rounded"}), folder.path());
 }
 
 // Runs every command that trains or evaluates. Those that write a folder store the device in it.

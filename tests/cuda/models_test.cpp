@@ -9,6 +9,7 @@
 #include "hone/passes/use_batch_statistics.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/measure.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/remove_padding.h"
 #include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
@@ -57,13 +58,13 @@ std::vector<double> losses(const Graph& graph, const Model& model, const Session
   return all;
 }
 
-/// Two stages of one layer each, with a shortcut of stride 2.
-Model tiny_resnet() {
+/// Two stages of `depth` layers each, with a shortcut of stride 2.
+Model tiny_resnet(int depth = 1) {
   const Json config = {{"model_type", "resnet"},
                        {"image_size", 16},
                        {"embedding_size", 6},
                        {"hidden_sizes", {6, 10}},
-                       {"depths", {1, 1}},
+                       {"depths", {depth, depth}},
                        {"layer_type", "basic"},
                        {"id2label", {{"0", "dark"}, {"1", "light"}}}};
   return new_model(facts_of(resnet(), config, "config.json"), builtin().ops, /*seed=*/5);
@@ -283,6 +284,49 @@ TEST_F(CudaModels, LearnInBfloat16) {
   const std::vector<double> in_halves = losses(model.graph, model, session, 200);
   EXPECT_LT(in_halves.back(), in_halves.front() / 2);
   EXPECT_EQ(losses(model.graph, model, session, 200), in_halves);
+}
+
+// The estimate that commands check against free memory before they load the model.
+TEST_F(CudaModels, TakeTheEstimatedMemory) {
+  ThreadPool pool(1);
+  Session session = on_gpu(pool);
+  session.executor = interpreted;
+  // The inputs and the peak of a training step or of inference beyond what the GPU held before.
+  const auto expect_estimate = [&](const Model& model, const EncodedSet& examples, bool trains) {
+    NamedTensors inputs = first_examples(examples, examples.size());
+    Bindings bindings{{'B', examples.size()}, {'S', longest_text(examples)}};
+    Graph graph = trains ? model.graph : forward_graph(model);
+    const std::size_t before = gpu().held_bytes();
+    ParameterStore parameters = model.parameters;
+    if (trains) {
+      if (const auto layout = prepare_for_gradients(graph, session, 1)) {
+        inputs = without_padding(std::move(inputs), *layout);
+        bindings['T'] = inputs.at("places").size(1);
+      }
+      add_training_step(graph, {}, session);
+      add_optimizer_state(graph, parameters);
+      inputs["learning_rate"] = Tensor::scalar(1e-3f);
+      inputs["step"] = inputs["random_key"] = Tensor::scalar<std::int64_t>(1);
+      parameters = parameters.on(gpu());
+    } else {
+      parameters = parameters.on(gpu());
+      prepare_for_inference(graph, parameters, session);
+    }
+    const double estimate = needed_bytes(graph, bindings, session);
+    gpu().begin_most_held();
+    session.executable(graph)->run(inputs, parameters);
+    double taken = static_cast<double>(gpu().most_held_bytes() - before);
+    for (const auto& [name, tensor] : inputs) taken -= static_cast<double>(tensor.size_bytes());
+    EXPECT_LT(taken, 1.1 * estimate) << trains;
+    EXPECT_GT(taken, 0.9 * estimate) << trains;
+  };
+  // The first product allocates the workspace of cuBLASLt, once.
+  measure(tiny_model(), tiny_texts(4), 4, gpu_context(), "warm-up");
+  for (const bool trains : {true, false}) {
+    expect_estimate(tiny_model(), tiny_texts(96), trains);
+    // Deep enough that a dense copy of a strided operand, which is not in the estimate, is small beside it.
+    expect_estimate(tiny_resnet(4), tiny_images(96), trains);
+  }
 }
 
 // ---- images

@@ -224,6 +224,8 @@ TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
     EXPECT_EQ(rest.steps, all.steps);
     EXPECT_EQ(rest.examples, all.examples);
     EXPECT_EQ(rest.mean_loss, all.mean_loss);
+    EXPECT_EQ(rest.seconds_before, one.state.seconds);
+    EXPECT_GE(rest.seconds, rest.seconds_before);
     EXPECT_TRUE(std::equal(later.rbegin(), later.rend(), logged.rbegin())) << one.state.step;
   }
 }

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -60,6 +62,13 @@ Result queue() {
   const std::optional<int> error = number_behind("error=");
   return error && launches >= number_behind("after=").value_or(0) ? *error : 0;
 }
+
+// Memory that was allocated and not freed. Nothing else is reserved.
+constexpr int kUsedMost = 8;  // CU_MEMPOOL_ATTR_USED_MEM_HIGH
+struct {
+  std::map<Address, std::size_t> sizes;
+  std::size_t used = 0, used_most = 0;
+} pool;
 
 void* host(Address address) { return std::bit_cast<void*>(address); }
 
@@ -153,9 +162,12 @@ Result cuDevicePrimaryCtxRetain(hone::cuda::ContextHandle* context, DeviceNumber
 }
 Result cuCtxSetCurrent(hone::cuda::ContextHandle) { return 0; }
 Result cuDeviceGetDefaultMemPool(hone::cuda::PoolHandle* pool, DeviceNumber) { return give(pool); }
-Result cuMemPoolSetAttribute(hone::cuda::PoolHandle, int, void*) { return 0; }
-Result cuMemPoolGetAttribute(hone::cuda::PoolHandle, int, void* value) {
-  *static_cast<unsigned long long*>(value) = 0;
+Result cuMemPoolSetAttribute(hone::cuda::PoolHandle, int which, void*) {
+  if (which == kUsedMost) pool.used_most = pool.used;
+  return 0;
+}
+Result cuMemPoolGetAttribute(hone::cuda::PoolHandle, int which, void* value) {
+  *static_cast<unsigned long long*>(value) = which == kUsedMost ? pool.used_most : pool.used;
   return 0;
 }
 Result cuStreamCreate(hone::cuda::StreamHandle* stream, unsigned) { return give(stream); }
@@ -164,20 +176,26 @@ Result cuStreamCreate(hone::cuda::StreamHandle* stream, unsigned) { return give(
 
 Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   cuDeviceTotalMem_v2(total, 0);
-  *free = state() == "full" ? 0 : *total;
+  *free = state() == "full" ? 0 : *total - pool.used;
   return queue();
 }
 Result cuMemAllocAsync(Address* address, std::size_t size, hone::cuda::StreamHandle) {
   std::size_t all = 0;
   cuDeviceTotalMem_v2(&all, 0);
-  if (state() == "full" || size > all) return hone::cuda::kOutOfMemory;
+  if (state() == "full" || pool.used + size > all) return hone::cuda::kOutOfMemory;
   if (const Result lost = queue(); lost != 0) return lost;
   void* const memory = ::operator new (size, std::align_val_t{256});
   std::memset(memory, 0, size);
   *address = reinterpret_cast<Address>(memory);
+  pool.sizes[*address] = size;
+  pool.used += size;
+  pool.used_most = std::max(pool.used_most, pool.used);
   return 0;
 }
 Result cuMemFreeAsync(Address address, hone::cuda::StreamHandle) {
+  const auto freed = pool.sizes.find(address);
+  pool.used -= freed->second;
+  pool.sizes.erase(freed);
   ::operator delete (host(address), std::align_val_t{256});
   return queue();
 }
