@@ -18,7 +18,7 @@
 #include "hone/base/file.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/search/sampler.h"
 #include "hone/search/test_function.h"
 #include "hone/study/result.h"

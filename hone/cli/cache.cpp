@@ -10,7 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/report/field_table.h"
 #include "hone/study/result.h"
 

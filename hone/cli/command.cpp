@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "hone/base/file.h"
-#include "hone/cli/command_words.h"
+#include "hone/cli/command_line_words.h"
 #include "hone/cli/help.h"
-#include "hone/cli/remarks.h"
+#include "hone/cli/job_messages.h"
 #include "hone/cli/settings.h"
 
 namespace hone {

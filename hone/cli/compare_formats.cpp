@@ -1,8 +1,8 @@
 #include "hone/jobs/compare_formats.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

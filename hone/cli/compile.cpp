@@ -2,7 +2,7 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/bench_flags.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

@@ -1,8 +1,8 @@
 #include "hone/jobs/diff.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/drawn_inputs.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/graph_inputs.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

@@ -8,7 +8,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/compiler/machine_code.h"
 #include "hone/cuda/compiler.h"
 #include "hone/cuda/gpu_peaks.h"

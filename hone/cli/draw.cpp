@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/drawn_inputs.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/graph_inputs.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/formats/packing.h"
 #include "hone/jobs/tensor_file.h"
 #include "hone/report/field_table.h"
 #include "hone/report/table.h"
 #include "hone/runtime/native_formats.h"
-#include "hone/study/format_facts.h"
+#include "hone/study/format_grid.h"
 
 namespace hone {
 namespace {

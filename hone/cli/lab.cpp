@@ -5,11 +5,11 @@
 #include "hone/base/cache_folder.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/given_settings.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/setting_arguments.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/stage_commands.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/labs/pipeline_cost.h"
 #include "hone/labs/shipped_pipelines.h"
 

@@ -1,6 +1,6 @@
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/merge_adapter.h"
 
 namespace hone {

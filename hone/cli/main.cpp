@@ -8,11 +8,11 @@
 #include "hone/base/own_process.h"
 #include "hone/base/terminal.h"
 #include "hone/cli/help.h"
+#include "hone/cli/job_messages.h"
 #include "hone/cli/output_check.h"
 #include "hone/cli/parse_command.h"
-#include "hone/cli/remarks.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/gates.h"
 

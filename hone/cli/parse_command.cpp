@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "hone/base/text.h"
-#include "hone/cli/command_words.h"
+#include "hone/cli/command_line_words.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/trainer_flags.h"
 

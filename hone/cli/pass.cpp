@@ -1,7 +1,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/apply_pass.h"
 

@@ -1,7 +1,7 @@
 #include "hone/cli/pass_watch.h"
 
 #include "hone/base/file.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/ir/print.h"
 #include "hone/jobs/value_kinds.h"
 

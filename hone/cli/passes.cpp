@@ -4,7 +4,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/ir/print.h"
 #include "hone/report/table.h"
 

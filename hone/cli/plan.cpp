@@ -1,7 +1,7 @@
 #include "hone/jobs/plan.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

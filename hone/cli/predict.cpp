@@ -7,7 +7,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/data/labelled_file.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/prediction_lines.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/prune/prune_shapes.h"
 
 namespace hone {

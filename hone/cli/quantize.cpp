@@ -1,8 +1,8 @@
 #include "hone/jobs/quantize.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/native/quantize_native.h"
 
 namespace hone {

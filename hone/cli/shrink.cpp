@@ -4,8 +4,8 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/shrink/shrink_space.h"
 
 namespace hone {

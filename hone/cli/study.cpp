@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/terminal_output.h"
 
 namespace hone {
 namespace {

@@ -1,7 +1,7 @@
 #include "hone/jobs/tokenize.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/job_data.h"
 
 namespace hone {

@@ -3,7 +3,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
-#include "hone/cli/screen.h"
+#include "hone/cli/terminal_output.h"
 #include "hone/jobs/search/study_tables.h"
 #include "hone/jobs/search/watch_study.h"
 

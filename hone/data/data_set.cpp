@@ -13,9 +13,9 @@
 #include "hone/data/label_sets.h"
 #include "hone/data/labels.h"
 #include "hone/data/number_targets.h"
+#include "hone/data/raw_data_set.h"
 #include "hone/data/row_hash.h"
 #include "hone/data/synthetic.h"
-#include "hone/data/written_data.h"
 
 namespace hone {
 namespace {

@@ -107,7 +107,7 @@ struct DataOptions {
   /// The columns that the model was trained on: used if the file has them and none are given above.
   NamedColumns remembered = {};
   bool labelled = true;  ///< false: labels are not read, all are 0
-  /// The task of the model. Nothing: inferred from the labels (hone/data/answers.h).
+  /// The task of the model. Nothing: inferred from the labels (hone/data/raw_labels.h).
   std::optional<Task> task = {};
   /// The split to measure, if it has a name of its own (hone/data/data_files.h).
   std::string split = {};
@@ -123,7 +123,7 @@ struct DataOptions {
 /// - A file: .csv, .tsv, .jsonl, .ndjson, .json (each also with .gz), .parquet or .arrow. All examples are in `train`;
 ///   the caller splits them.
 /// - A folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name; classes "neg" and "pos".
-/// - A folder of images with one folder per class, or a safetensors file of images (hone/data/written_data.h). The
+/// - A folder of images with one folder per class, or a safetensors file of images (hone/data/raw_data_set.h). The
 ///   texts are the names of the images. A table is also read this way if every row of its text column names an image.
 /// - A folder with files or folders named after splits, a folder of datasets.save_to_disk, or a glob: see
 ///   hone/data/data_files.h.

@@ -8,8 +8,8 @@
 
 #include "hone/base/json.h"
 #include "hone/base/thread_pool.h"
-#include "hone/data/answers.h"
 #include "hone/data/columns.h"
+#include "hone/data/raw_labels.h"
 
 /// Tables of records. Each file type has a function that opens it; all return the same interface.
 namespace hone {

@@ -34,7 +34,7 @@ struct EncodedSet {
   std::vector<std::int64_t> unseen = {};
   /// Ill-formed UTF-8 sequences in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
-  std::int32_t pad_id = 0;  ///< pads shorter texts of a batch
+  std::int32_t pad_id = 0;                           ///< pads shorter texts of a batch
   std::shared_ptr<const ImageSet> images = nullptr;  ///< null for texts
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }

@@ -3,7 +3,7 @@
 #include "hone/base/error.h"
 #include "hone/data/image_file.h"
 #include "hone/data/named_pictures.h"
-#include "hone/data/written_data.h"
+#include "hone/data/raw_data_set.h"
 
 namespace hone {
 namespace {

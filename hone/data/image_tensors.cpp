@@ -1,6 +1,6 @@
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
-#include "hone/data/written_data.h"
+#include "hone/data/raw_data_set.h"
 #include "hone/tensor/dense.h"
 #include "hone/tensor/safetensors.h"
 

@@ -26,8 +26,7 @@ struct JsonLayout {
   Kind kind = Kind::objects;
   std::string unit = "line";  ///< what `JsonRow::number` counts
   std::vector<JsonRow> rows = {};
-  std::vector<std::string> names =
-      {};  ///< of columns; for arrays, if the file has them
+  std::vector<std::string> names = {};  ///< of columns; for arrays, if the file has them
   std::vector<std::vector<std::string_view>> columns = {};  ///< values per column
   std::vector<std::string> notes = {};
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hone/data/answers.h"
 #include "hone/data/labels.h"
+#include "hone/data/raw_labels.h"
 
 /// Converts written sets of labels to indicator vectors.
 namespace hone {

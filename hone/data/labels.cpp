@@ -10,8 +10,8 @@
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
-#include "hone/data/answers.h"
 #include "hone/data/class_names.h"
+#include "hone/data/raw_labels.h"
 
 namespace hone {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hone/data/answers.h"
 #include "hone/data/labels.h"
+#include "hone/data/raw_labels.h"
 
 /// Reads written numbers as regression targets.
 namespace hone {

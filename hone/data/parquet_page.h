@@ -51,7 +51,7 @@ ParquetPages find_pages(std::string_view file, const ParquetChunk& chunk, Memory
 
 /// A decompressed page.
 struct UnpackedPage {
-  std::unique_ptr<char[]> memory;  ///< null if the page is not compressed
+  std::unique_ptr<char[]> memory;                         ///< null if the page is not compressed
   std::string_view repetition_levels, definition_levels;  ///< empty if the column has none
   std::string_view values;
 };

@@ -5,7 +5,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/data/answers.h"
+#include "hone/data/raw_labels.h"
 
 namespace hone {
 namespace {

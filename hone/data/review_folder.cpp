@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
-#include "hone/data/written_data.h"
+#include "hone/data/raw_data_set.h"
 #include "hone/text/text_encoding.h"
 #include "hone/text/utf8.h"
 

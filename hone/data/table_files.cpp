@@ -8,7 +8,7 @@
 #include "hone/base/text.h"
 #include "hone/data/labelled_file.h"
 #include "hone/data/named_pictures.h"
-#include "hone/data/written_data.h"
+#include "hone/data/raw_data_set.h"
 #include "hone/text/utf8.h"
 
 namespace hone {

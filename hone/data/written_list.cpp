@@ -5,7 +5,7 @@
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
-#include "hone/data/answers.h"
+#include "hone/data/raw_labels.h"
 #include "hone/text/normalizer.h"
 #include "hone/text/utf8.h"
 

@@ -10,7 +10,7 @@
 #include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/model_times.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/kernels/peak.h"
 #include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"

@@ -7,8 +7,8 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/bench.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/jobs/run_profile.h"
-#include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 #include "hone/tensor/dtype.h"
 

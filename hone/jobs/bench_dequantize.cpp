@@ -12,7 +12,7 @@
 #include "hone/jobs/bench.h"
 #include "hone/jobs/decode_on_gpu.h"
 #include "hone/jobs/device_time.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/report/table.h"
 #include "hone/train/memory_check.h"
 

@@ -10,8 +10,8 @@
 #include "hone/base/own_process.h"
 #include "hone/base/usage_check.h"
 #include "hone/jobs/device_time.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/jobs/run_profile.h"
-#include "hone/jobs/times_in_turn.h"
 #include "hone/study/result.h"
 
 namespace hone {

@@ -11,7 +11,7 @@
 #include "hone/cuda/gpu_peaks.h"
 #include "hone/jobs/device_time.h"
 #include "hone/jobs/linear_variants.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/kernels/peak.h"
 #include "hone/tensor/dense.h"
 #include "hone/tensor/safetensors.h"

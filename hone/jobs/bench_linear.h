@@ -9,7 +9,7 @@
 #include "hone/base/json.h"
 #include "hone/formats/format.h"
 #include "hone/jobs/bench.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/passes/kept_elements.h"
 #include "hone/runtime/context.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hone/jobs/bench.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 
 /// Compares the latency of models, which run the same work in turn.
 namespace hone {

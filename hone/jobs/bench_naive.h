@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hone/jobs/bench.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/report/table.h"
 
 /// Measures how far common benchmarking mistakes, each alone, change the measured latency of inference.

@@ -9,7 +9,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/job_options.h"
 #include "hone/jobs/native/native_copy.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/models/adapter.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/lora.h"

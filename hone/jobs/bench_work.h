@@ -7,7 +7,7 @@
 #include "hone/base/fields.h"
 #include "hone/base/options.h"
 #include "hone/data/encoded_set.h"
-#include "hone/jobs/execution_way.h"
+#include "hone/jobs/execution_mode.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/quantize.h"
 

@@ -3,7 +3,7 @@
 #include "hone/jobs/bench.h"
 #include "hone/jobs/job_result.h"
 #include "hone/jobs/kernels.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 
 namespace hone {
 

@@ -14,7 +14,7 @@
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/module_list.h"
 #include "hone/models/model_source.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/report/field_table.h"
 #include "hone/report/table.h"
 

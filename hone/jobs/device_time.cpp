@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/bench_iterations.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/report/field_table.h"
 
 // The report of `bench_iterations`.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/runtime/context.h"
 
 /// Check of a plugin's kernel: whether it is selected, whether it is correct, and how fast it is compared with the

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "hone/base/text.h"
-#include "hone/report/scattered_curve.h"
+#include "hone/report/smoothed_curve.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
 

@@ -5,7 +5,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/models/transform.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/study/result.h"
 
 namespace hone {

@@ -11,7 +11,7 @@
 #include "hone/data/class_names.h"
 #include "hone/data/row_hash.h"
 #include "hone/jobs/compress.h"
-#include "hone/study/answers.h"
+#include "hone/study/prediction_text.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {

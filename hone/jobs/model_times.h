@@ -7,7 +7,7 @@
 #include "hone/base/fields.h"
 #include "hone/data/encoded_set.h"
 #include "hone/frontends/huggingface/model.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/report/document.h"
 #include "hone/runtime/context.h"
 

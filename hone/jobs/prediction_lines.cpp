@@ -7,7 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/table.h"
-#include "hone/study/answers.h"
+#include "hone/study/prediction_text.h"
 #include "hone/study/result.h"
 
 namespace hone {

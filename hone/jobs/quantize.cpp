@@ -11,7 +11,7 @@
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/models/transform.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/study/change_headline.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"

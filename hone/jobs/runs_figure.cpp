@@ -8,7 +8,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_colours.h"
-#include "hone/report/scattered_curve.h"
+#include "hone/report/smoothed_curve.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
 

@@ -11,7 +11,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/train_report.h"
 #include "hone/jobs/train_start.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/study/learning_check.h"
 
 namespace hone {

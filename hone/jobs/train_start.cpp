@@ -3,7 +3,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/labels.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 
 namespace hone {
 namespace {

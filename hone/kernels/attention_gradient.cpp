@@ -102,8 +102,8 @@ struct Work {
   float *keys, *values, *keys_by_size;  // packed
   float* mask;                          // whole vectors of it
   float *weights, *gradients,
-      *left;  // (queries, stride): P; dP then dS; and W with dropout
-  float *queries, *factors, *ones;  // (queries, D) scaled; (queries, T) with dropout
+      *left;                            // (queries, stride): P; dP then dS; and W with dropout
+  float *queries, *factors, *ones;      // (queries, D) scaled; (queries, T) with dropout
   float *queries_by_size, *dy_by_size;  // packed
   float *dk, *dv;                       // (T, D), (T, E) in whole vectors
   float* dq;                            // (queries, D) in whole vectors

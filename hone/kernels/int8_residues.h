@@ -34,8 +34,7 @@ struct LimitedRows {
   int together = 0;
   const std::int8_t* codes = nullptr;  ///< (rows, stride), those of the chunk
   const Residue* residues = nullptr;
-  const std::int32_t* ends =
-      nullptr;  ///< (rows): end of the residues of each row
+  const std::int32_t* ends = nullptr;  ///< (rows): end of the residues of each row
 };
 
 /// Returns the memory for `rows` rows of this shape: a copy of their codes, and residues for a third of their quads.

@@ -10,8 +10,8 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
-#include "hone/jobs/times_in_turn.h"
-#include "hone/labs/other_device.h"
+#include "hone/jobs/paired_times.h"
+#include "hone/labs/skipped_device.h"
 #include "hone/report/field_table.h"
 
 namespace hone {

@@ -2,7 +2,7 @@
 
 #include "hone/jobs/kernel_check.h"
 #include "hone/labs/lab.h"
-#include "hone/labs/other_device.h"
+#include "hone/labs/skipped_device.h"
 
 /// Lab 4.4: your own kernel, from a plugin: whether hone chooses it, whether it is correct, and its speed compared with
 /// hone's.

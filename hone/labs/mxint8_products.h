@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/labs/lab.h"
 #include "hone/study/comparison_table.h"
 

@@ -2,7 +2,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
-#include "hone/labs/other_device.h"
+#include "hone/labs/skipped_device.h"
 
 namespace hone {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "hone/jobs/device_time.h"
-#include "hone/labs/other_device.h"
+#include "hone/labs/skipped_device.h"
 #include "hone/labs/speed_numbers.h"
 
 namespace hone {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hone/labs/other_device.h"
+#include "hone/labs/skipped_device.h"
 #include "hone/labs/speed_numbers.h"
 
 namespace hone {

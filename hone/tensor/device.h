@@ -24,7 +24,7 @@ struct Storage {
   std::byte* pointer = nullptr;  ///< address on `device`, perhaps not accessible to the host
   std::size_t size_bytes = 0;
   bool read_only = false;  ///< mapped from a file; writers must copy it first
-  bool mapped = false;  ///< pages of a file, which can be read again (see `release_pages`)
+  bool mapped = false;     ///< pages of a file, which can be read again (see `release_pages`)
   std::uint64_t version =
       new_version();  ///< of a parameter's contents: see `ParameterStore::writable`
 };

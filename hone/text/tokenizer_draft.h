@@ -30,7 +30,8 @@ struct TokenizerDraft {
     bool special = false;
     std::optional<NumberedToken> numbered = {};  ///< set if the file has its id
   };
-  std::vector<DescribedToken> added = {};  ///< tokens that are matched literally, without duplicates
+  std::vector<DescribedToken> added =
+      {};  ///< tokens that are matched literally, without duplicates
   /// The special tokens that a file names, with their own rules if it has any. They are matched literally if they are
   /// among the tokens.
   std::vector<DescribedToken> special = {};

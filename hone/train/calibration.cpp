@@ -7,7 +7,7 @@
 #include "hone/data/row_order.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
-#include "hone/runtime/graph_rest.h"
+#include "hone/runtime/graph_remainder.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/memory_check.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "hone/passes/prune.h"
-#include "hone/runtime/graph_rest.h"
+#include "hone/runtime/graph_remainder.h"
 #include "hone/train/observed_inputs.h"
 
 namespace hone {

@@ -108,7 +108,7 @@ struct TrainingResult {
   std::int64_t examples = 0;
   double seconds = 0;         ///< of all processes
   double seconds_before = 0;  ///< of these, by interrupted processes
-  double mean_loss = 0;       ///< over the steps, including all terms that `options` add to the loss
+  double mean_loss = 0;  ///< over the steps, including all terms that `options` add to the loss
 };
 
 /// Thrown when the loss or a weight becomes NaN or infinite.

@@ -7,7 +7,7 @@
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
 #include "hone/data/row_order.h"
-#include "hone/runtime/graph_rest.h"
+#include "hone/runtime/graph_remainder.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/memory_check.h"

@@ -34,7 +34,7 @@ struct VariantRows {
 
 /// Returns the outputs of a model and of variants of it (`count`, each created by `make` when needed) for all
 /// examples, in the order of `data`. Computation shared with the base runs once per batch and group
-/// (hone/runtime/graph_rest.h).
+/// (hone/runtime/graph_remainder.h).
 ///
 /// Rows are bit-identical to those of a `Predictor` of each with this batch size, whatever `most_bytes` is. Calls
 /// `on_progress` with the number of rows done, out of count times the examples. Throws `Interrupted`.

@@ -155,7 +155,7 @@ TEST_F(LongEmulatedGpu, ChoosesAndSearchesAsTheCpuDoes) {
         "--no_cache"});
 }
 
-// tests/jobs/execution_way_test.cpp and tests/cuda check the results of each executor.
+// tests/jobs/execution_mode_test.cpp and tests/cuda check the results of each executor.
 TEST_F(LongEmulatedGpu, RunsEveryExecutorThatItHas) {
   for (const Words& what : {Words{}, {"--train"}}) {
     Words words = {"bench",        "config.json", "--batch_size", "2",    "--tokens",  "8",

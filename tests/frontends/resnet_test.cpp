@@ -174,7 +174,8 @@ TEST(ResNet, BeginsAsHuggingFaceDoes) {
       elements_of(model.parameters.at("resnet.embedder.embedder.convolution.weight"));
   for (const float value : kernel) squares += static_cast<double>(value * value);
   const double variance = squares / static_cast<double>(kernel.size());
-  EXPECT_NEAR(variance, 2.0 / (64 * 49), 0.1 * 2.0 / (64 * 49));  // 9408 samples have a standard error of 1.5%
+  EXPECT_NEAR(variance, 2.0 / (64 * 49),
+              0.1 * 2.0 / (64 * 49));  // 9408 samples have a standard error of 1.5%
 }
 
 }  // namespace

@@ -48,12 +48,11 @@ TEST(SparseFloatMatrix, StoresEndsColumnsAndValues) {
                                     0, 0, 0, 0, 0, 0,  //
                                     0, 0, 0, 0, 0, -1};
   const SparseFloatMatrix blocks{5, 6, 4, 16};
-  const PackedBytes expected = {
-      2,    0,    0, 0, 3,    0,    0, 0,   // ends
-      1,    0,    4, 0, 5,    0,    0, 0,   // columns, with one of padding
-      0x80, 0x3f, 0, 0, 0x40, 0x40, 0, 0,   // 1, 0, 3, 0
-      0,    0x40, 0, 0, 0,    0,    0, 0,   // 2, 0, 0, 0
-      0x80, 0xbf, 0, 0, 0,    0,    0, 0};  // -1 and padding rows
+  const PackedBytes expected = {2,    0,    0, 0, 3,    0,    0, 0,  // ends
+                                1,    0,    4, 0, 5,    0,    0, 0,  // columns, with one of padding
+                                0x80, 0x3f, 0, 0, 0x40, 0x40, 0, 0,  // 1, 0, 3, 0
+                                0,    0x40, 0, 0, 0,    0,    0, 0,  // 2, 0, 0, 0
+                                0x80, 0xbf, 0, 0, 0,    0,    0, 0};  // -1 and padding rows
   EXPECT_EQ(pack_sparse(blocks, dense), expected);
   const SparseFloatMatrix single{5, 6, 1, 16};
   const PackedBytes lists = {2, 0, 0, 0, 2,    0,    0, 0,    3,    0,    0,    0,

@@ -7,10 +7,10 @@
 
 #include "hone/jobs/allocation/allocation_report.h"
 #include "hone/jobs/allocation/best_allocation.h"
-#include "hone/jobs/allocation/packed_options.h"
+#include "hone/jobs/allocation/packed_copy.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/search/search_subject.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 
 namespace hone {
 namespace {

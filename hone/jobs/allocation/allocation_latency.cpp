@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "hone/base/text.h"
-#include "hone/jobs/allocation/packed_options.h"
+#include "hone/jobs/allocation/packed_copy.h"
 #include "hone/jobs/bench_work.h"
 
 namespace hone {

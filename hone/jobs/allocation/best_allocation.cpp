@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
-#include "hone/jobs/allocation/packed_options.h"
+#include "hone/jobs/allocation/packed_copy.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {

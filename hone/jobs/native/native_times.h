@@ -9,7 +9,7 @@
 #include "hone/formats/plan.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/jobs/model_times.h"
-#include "hone/jobs/times_in_turn.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/runtime/context.h"
 
 /// Timings of single layers, native against fp32, to decide which to convert.

@@ -10,7 +10,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/jobs/pipeline/pipeline_shown.h"
+#include "hone/jobs/pipeline/pipeline_report_config.h"
 #include "hone/jobs/pipeline/pipeline_toml.h"
 #include "hone/jobs/toml_file.h"
 

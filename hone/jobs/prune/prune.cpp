@@ -11,7 +11,7 @@
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/zero_skipping.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/passes/prune_inputs.h"
 #include "hone/report/field_table.h"
 #include "hone/tensor/dense.h"

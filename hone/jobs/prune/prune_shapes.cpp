@@ -11,7 +11,7 @@
 #include "hone/jobs/prune/pruned_report.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/models/transform.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/report/field_table.h"
 
 namespace hone {

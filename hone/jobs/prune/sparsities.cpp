@@ -2,7 +2,7 @@
 
 #include "hone/jobs/candidate_curve.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/study/result.h"
 
 namespace hone {

@@ -8,7 +8,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/size_and_time.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/quantize.h"
 #include "hone/study/comparison_table.h"

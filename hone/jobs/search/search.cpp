@@ -20,7 +20,7 @@
 #include "hone/jobs/search/search_report.h"
 #include "hone/jobs/search/search_subject.h"
 #include "hone/metrics/metric.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/passes/pack.h"
 #include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"

@@ -8,8 +8,8 @@
 
 #include "hone/base/error.h"
 #include "hone/jobs/model_times.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/jobs/search/quiet_trial.h"
-#include "hone/jobs/times_in_turn.h"
 
 namespace hone {
 namespace {

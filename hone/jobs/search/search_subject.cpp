@@ -6,7 +6,7 @@
 #include "hone/jobs/search/recipe_sections.h"
 #include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
-#include "hone/models/unrounded.h"
+#include "hone/models/unrounded_weights.h"
 #include "hone/models/vocabulary.h"
 
 namespace hone {

@@ -4,8 +4,8 @@
 
 #include "hone/data/encoded_set.h"
 #include "hone/frontends/huggingface/model.h"
+#include "hone/jobs/paired_times.h"
 #include "hone/jobs/shrink/shrink_plan.h"
-#include "hone/jobs/times_in_turn.h"
 #include "hone/runtime/context.h"
 #include "hone/train/predictor.h"
 

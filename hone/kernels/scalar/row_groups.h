@@ -9,8 +9,7 @@ namespace hone::scalar {
 /// The statistics that determine the rounding of a group.
 struct GroupEnds {
   ValueRange range = {};  ///< of the finite values and 0
-  float extreme =
-      0;  ///< the first finite value of the largest magnitude; 0 if no value is finite
+  float extreme = 0;  ///< the first finite value of the largest magnitude; 0 if no value is finite
 };
 
 /// The values of nf4: 16 quantiles of the normal distribution (Dettmers et al., "QLoRA", 2023).

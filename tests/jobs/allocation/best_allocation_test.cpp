@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/analysis/precision.h"
-#include "hone/jobs/allocation/packed_options.h"
+#include "hone/jobs/allocation/packed_copy.h"
 #include "hone/passes/prune.h"
 #include "tests/support/tiny_jobs.h"
 
