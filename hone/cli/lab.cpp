@@ -118,7 +118,7 @@ void hand_to_stages(Pipeline& pipeline, bool of_labs, const CLI::App& app) {
   forward_options(
       pipeline, lab_options(), app, [](const PipelineStage& stage, const std::string& option) {
         return takes(
-            std::ranges::find(stage.options, "NAME", &StageOption::name)->values.front().before,
+            std::ranges::find(stage.options, "NAME", &StageOption::name)->values.front().prefix,
             option);
       });
 }

@@ -201,7 +201,7 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                                              job.data.cut, job.batch_size, context, notes);
     const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
     baseline = a;
-    figure = a.figure;
+    figure = a.metric;
     const Logits first_logits = c.first.measurement.view(), candidate = c.second.measurement.view();
     const ExampleLabels labels = example_labels(a.task(), examples);
     fields.runs.push_back(

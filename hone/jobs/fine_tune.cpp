@@ -250,7 +250,7 @@ class Run {
     check_evaluation(measured.evaluation, record.step);
     log_.write(to_json(line_of(measured, model_.facts.labels, record)));
     choose(measured.evaluation, record.step, parameters);
-    progress_->say(evaluation_text(measured.evaluation, record));
+    progress_->print_above(evaluation_text(measured.evaluation, record));
     if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
     last_evaluated_ = {record.step, std::move(measured)};
     if (saves()) {

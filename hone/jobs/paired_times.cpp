@@ -45,14 +45,14 @@ std::vector<std::vector<double>> interleave(
   return ms;
 }
 
-std::vector<double> in_order(std::span<const double> values) {
+std::vector<double> sorted_values(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
   return sorted;
 }
 
 RoundTimes times_of(std::span<const double> rounds) {
-  const std::vector<double> sorted = in_order(rounds);
+  const std::vector<double> sorted = sorted_values(rounds);
   return {sorted.front(), median_of_sorted(sorted)};
 }
 
@@ -133,7 +133,7 @@ std::vector<double> round_of(std::span<const std::function<void()>> works, std::
   if (std::ranges::max(ms) > kLongMs) return ms;
   for (std::size_t i = 0; i < all.size(); ++i) all[i].set_runs(ms[i]);
   const auto turns = interleave(all, [](std::int64_t done) { return done < kTurnsPerRound; });
-  for (std::size_t i = 0; i < all.size(); ++i) ms[i] = median_of_sorted(in_order(turns[i]));
+  for (std::size_t i = 0; i < all.size(); ++i) ms[i] = median_of_sorted(sorted_values(turns[i]));
   return ms;
 }
 

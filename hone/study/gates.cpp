@@ -208,7 +208,7 @@ BaselineVerdict judge_baseline(const std::vector<Gate>& gates, const Logits& bas
     return asked;
   };
   const auto shows = [&](std::int64_t count) {
-    return std::ranges::all_of(judged_once_of(count).verdict.gates, &Verdict::kept);
+    return std::ranges::all_of(judged_once_of(count).verdict.gates, &Verdict::within_limit);
   };
   BaselineVerdict judged{.passes = shows(evaluations)};
   if (judged.passes) return judged;
@@ -218,7 +218,7 @@ BaselineVerdict judge_baseline(const std::vector<Gate>& gates, const Logits& bas
   judged.counted = gated_examples(*gate);
   judged.examples_needed =
       examples_needed(asked, effective_examples(baseline.examples(), evidence(truth.texts)));
-  if (std::ranges::count_if(asked.verdict.gates, &Verdict::kept) + 1 ==
+  if (std::ranges::count_if(asked.verdict.gates, &Verdict::within_limit) + 1 ==
       std::ssize(asked.verdict.gates))
     judged.min_limit_points =
         least_points(changes[static_cast<std::size_t>(gate - gates.begin())], judged.hardest);

@@ -313,9 +313,9 @@ TEST_F(CudaModels, TakeTheEstimatedMemory) {
       prepare_for_inference(graph, parameters, session);
     }
     const double estimate = needed_bytes(graph, bindings, session);
-    gpu().begin_most_held();
+    gpu().reset_peak_held();
     session.executable(graph)->run(inputs, parameters);
-    double taken = static_cast<double>(gpu().most_held_bytes() - before);
+    double taken = static_cast<double>(gpu().peak_held_bytes() - before);
     for (const auto& [name, tensor] : inputs) taken -= static_cast<double>(tensor.size_bytes());
     EXPECT_LT(taken, 1.1 * estimate) << trains;
     EXPECT_GT(taken, 0.9 * estimate) << trains;

@@ -264,8 +264,8 @@ TEST(DataFiles, OfTheHubsDataFolderHaveSplitsOfTheirOwnNames) {
   EXPECT_EQ(splits_of(names, "unsupervised"),
             fmt::format("train: {}; validation: {}; test: {}", names[1], names[3], names[2]));
   const DataFiles found = find_data_files(Files(names).path().string(), "validation_mismatched");
-  EXPECT_EQ(found.asked->first, "validation_mismatched");
-  EXPECT_EQ(found.asked->second, SplitRole::validation);
+  EXPECT_EQ(found.requested->first, "validation_mismatched");
+  EXPECT_EQ(found.requested->second, SplitRole::validation);
   const auto notes = [&](const std::string& split) {
     std::string text;
     for (const std::string& note : find_data_files(Files(names).path().string(), split).notes)

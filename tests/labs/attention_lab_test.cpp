@@ -148,7 +148,7 @@ TEST(KernelLab, HasAWhyOfUsualLengthWithoutAKernel) {
       .job = job,
       .subject = nullptr,
       .output = output,
-      .found = {{"checks", to_json(KernelChecks{.model = "tiny", .device = "cuda:0"})}},
+      .results = {{"checks", to_json(KernelChecks{.model = "tiny", .device = "cuda:0"})}},
       .context = testing::quiet_context()};
   testing::expect_usual_length(kernel_lab().report(run).why);
 }

@@ -22,7 +22,7 @@ AllocationBudget parse_budget(std::string_view text) {
   user_check(sign != std::string_view::npos, "{}", expected);
   const std::string_view name = trim(text.substr(0, sign)), number = trim(text.substr(sign + 2));
   const std::span<const EnumName> quantities = enum_names(BudgetQuantity{});
-  const auto quantity = std::ranges::find(quantities, name, &EnumName::word);
+  const auto quantity = std::ranges::find(quantities, name, &EnumName::name);
   user_check(quantity != quantities.end(), "{}", expected);
   AllocationBudget budget{static_cast<BudgetQuantity>(quantity->value)};
   const auto [end, error] =
