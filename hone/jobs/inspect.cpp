@@ -86,7 +86,7 @@ std::string graph_history_text(const History& history) {
       history.complete
           ? ""
           : "The first changes to the graph are unknown: the version of hone that made "
-            "them kept no history.";
+            "them stored no history.";
   if (history.passes.empty())
     return history.complete ? "The graph is as the config builds it." : unknown;
   std::string text = history.complete ? "The graph is as the config builds it after these passes:"

@@ -96,7 +96,7 @@ EncodedSet encode_split(const TextModel& source, const std::vector<Example>& exa
       !unknown.empty() && std::ranges::none_of(warnings, is_of_unknown))
     warnings.push_back(std::move(unknown));
   if (set.truncated_texts > 0)
-    warnings.push_back(fmt::format("{}: {} of {} texts {} cut to {} tokens{}", name,
+    warnings.push_back(fmt::format("{}: {} of {} texts {} truncated to {} tokens{}", name,
                                    grouped(set.truncated_texts), grouped(set.size()),
                                    set.truncated_texts == 1 ? "was" : "were", limit.tokens,
                                    reason(limit)));

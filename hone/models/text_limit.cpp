@@ -74,8 +74,9 @@ std::string run_size_text(std::int64_t batch, std::int64_t tokens, const InputLi
 
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
   if (max_seq_length <= positions) return "";
-  return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",
-                     max_seq_length, positions, positions);
+  return fmt::format(
+      "`max_seq_length` {}: the model has {} positions; texts are truncated to {} tokens",
+      max_seq_length, positions, positions);
 }
 
 }  // namespace hone

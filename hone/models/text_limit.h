@@ -51,7 +51,7 @@ void keep_truncation(const TextCut& cut, TextModel& source);
 /// Throws `UserError` with the origin of the limit unless there is room for the special tokens of a text or pair.
 void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs);
 
-/// Returns text that follows "cut to 128 tokens": which tokens are kept, if not the first ones, and ", as
+/// Returns text that follows "truncated to 128 tokens": which tokens are kept, if not the first ones, and ", as
 /// max_seq_length of m/sentence_bert_config.json says (…)" if the folder sets the limit; else empty.
 std::string reason(const TextLimit& limit);
 

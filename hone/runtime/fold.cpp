@@ -5,6 +5,7 @@
 #include <set>
 
 #include "hone/passes/dead_code.h"
+#include "hone/runtime/kernel.h"
 #include "hone/tensor/dense.h"
 #include "hone/tensor/mapped.h"
 
@@ -30,8 +31,14 @@ bool grows(const Node& node) {
   return bytes_of(node.types()[0]) > read;
 }
 
+// Whether only the host has a kernel for the node, as for codes that no kernel of a GPU decodes.
+bool needs_host(const Node& node, const Session& session) {
+  return !session.device.host_accessible() &&
+         fast_kernel(session.library.kernels, call_site(node), session.device) == nullptr;
+}
+
 // Returns the operations whose inputs are all parameters or such operations.
-std::set<const Node*> foldable_nodes(const Graph& graph) {
+std::set<const Node*> foldable_nodes(const Graph& graph, const Session& session) {
   std::set<const Node*> foldable;
   for (const auto& node : graph.nodes()) {
     const bool known_inputs = std::ranges::all_of(node->inputs(), [&](const Value& input) {
@@ -39,7 +46,7 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
     });
     if (node->kind() == NodeKind::operation && node->op().trait != Trait::update && known_inputs &&
         !node->inputs().empty() && has_fixed_size(*node) && node->types().size() == 1 &&
-        !grows(*node)) {
+        (!grows(*node) || needs_host(*node, session))) {
       foldable.insert(node.get());
     }
   }
@@ -61,10 +68,23 @@ Node* parameter_with_bits(const Node& node, const Tensor& result,
   return nullptr;
 }
 
+// Runs a graph without inputs, on the host if its device lacks a kernel.
+NamedTensors computed_constants(const Graph& graph, ParameterStore& parameters,
+                                const Session& session) {
+  const bool on_host =
+      std::ranges::any_of(graph.of_kind(NodeKind::operation),
+                          [&](const Node* node) { return needs_host(*node, session); });
+  if (!on_host) return session.executable(graph)->run({}, parameters);
+  ParameterStore read;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter))
+    read.set(parameter->name(), parameters.at(parameter->name()).on(cpu()));
+  return interpreted(graph, {session.library, session.pool})->run({}, read);
+}
+
 }  // namespace
 
 bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& session) {
-  const std::set<const Node*> foldable = foldable_nodes(graph);
+  const std::set<const Node*> foldable = foldable_nodes(graph, session);
   std::vector<std::string> frontier;  // folded values with other readers
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const bool read = std::ranges::any_of(
@@ -77,7 +97,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& se
   constants.clear_outputs();
   for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
   remove_dead_code(constants);
-  for (auto& [name, tensor] : session.executable(constants)->run({}, parameters)) {
+  for (auto& [name, tensor] : computed_constants(constants, parameters, session)) {
     Node& node = *graph.find(name);
     // A view (a folded transpose) would be a strided parameter, which other devices do not support.
     Tensor result = dense_on(tensor, session.device);

@@ -301,9 +301,10 @@ const Fields& fields_of(const GatedChangeResult*) {
       field<&G::differing_examples>(
           "differing_examples", Unit::examples,
           "Different examples on which the models differ; null for proportions."),
-      field<&G::change_half_width>("change_half_width",
-                                   "Half of the interval of the change before it was cut to the "
-                                   "possible; null for proportions."));
+      field<&G::change_half_width>(
+          "change_half_width",
+          "Half of the interval of the change before it was limited to the "
+          "possible range; null for proportions."));
   return fields;
 }
 

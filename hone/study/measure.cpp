@@ -289,9 +289,10 @@ const Fields& fields_of(const ComparisonResult*) {
       field<&C::differing_examples>(
           "differing_examples", Unit::examples,
           "Different examples on which the models differ; null for accuracy."),
-      field<&C::change_half_width>("change_half_width",
-                                   "Half of the interval of the change before it was cut to the "
-                                   "possible; null for accuracy."),
+      field<&C::change_half_width>(
+          "change_half_width",
+          "Half of the interval of the change before it was limited to the "
+          "possible range; null for accuracy."),
       field<&C::margin_snr_db>("margin_snr_db", Unit::decibels,
                                "Signal to noise of the margins between classes, of logits "
                                "(multi-label), or of numbers about their mean; null: nothing "

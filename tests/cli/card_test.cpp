@@ -52,8 +52,8 @@ TEST(Card, OfATrainedModelHasItsFiguresAndWhatTheyStandOn) {
   expect_in(card.text, "| this model | validation | 4 | ");
   expect_in(card.text, "hone train tiny --data reviews.csv --max_steps 1 -o model");
   expect_in(card.text, "- seed: 42\n");
-  expect_in(card.text, "It tells `bad`, `good` apart.");
-  expect_in(card.text, "Its accuracy was measured on 4 texts only (validation split)");
+  expect_in(card.text, "It predicts one of the classes `bad`, `good`.");
+  expect_in(card.text, "Its accuracy was measured on only 4 texts (validation split)");
   EXPECT_EQ(card.text.find("simulated"), std::string::npos);
 }
 

@@ -153,8 +153,8 @@ TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
   // Classification also truncates texts to this length.
   const Ending label = run_well({"predict", "trained", text, "--json"}, folder.path());
   EXPECT_EQ(json_lines(label.output).at(0)["input_ids"].size(), 7u);
-  EXPECT_NE(label.messages.find("1 of 1 texts was cut to 7 tokens, as max_seq_length of "
-                                "trained/sentence_bert_config.json says"),
+  EXPECT_NE(label.messages.find("1 of 1 texts was truncated to 7 tokens, as max_seq_length of "
+                                "trained/sentence_bert_config.json sets"),
             std::string::npos)
       << label.messages;
 }

@@ -236,7 +236,7 @@ TEST_F(Refusal, OfDataSaysWhatIsThere) {
 }
 
 TEST_F(Refusal, OfWorkThatDoesNotFitIntoMemory) {
-  expect(kUserError, "not enough memory: a run of 400,000,000 texts of 512 tokens takes about ",
+  expect(kUserError, "not enough memory: a run of 400,000,000 texts of 512 tokens needs about ",
          {"bench", "tiny", "--batch_size", "400000000", "--tokens", "512"});
 }
 

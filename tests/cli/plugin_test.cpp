@@ -219,7 +219,7 @@ TEST(Plugin, RefusalSaysWhatIsWrongWithTheFile) {
   refuse("reviews.csv", "cannot be loaded: ");
   refuse(workshop(), "expected a file, found a folder");
   refuse(plugin("unresolved"), "cannot be loaded: ");
-  refuse(plugin("empty"), "is a shared library, but no plugin of hone");
+  refuse(plugin("empty"), "is a shared library, but not a plugin of hone");
   refuse(plugin("other_headers"), "was built with other headers than this program");
   refuse(plugin("taken_name"), "format integer exists already; give it another name");
   refuse(plugin("incomplete"), "format sketch does not set fields");

@@ -328,7 +328,8 @@ TEST(Predict, RefusesBytesOfAStreamThatAreNoTextWhereAsked) {
 
 TEST(Predict, SaysOnceThatTheModelHasFewerPositions) {
   const std::string said =
-      "warning: --max_seq_length 1000: the model has 512 positions; texts are cut to 512 tokens\n";
+      "warning: --max_seq_length 1000: the model has 512 positions; texts are truncated to 512 "
+      "tokens\n";
   const std::vector<std::vector<std::string>> runs = {
       {"predict", "model", "a film"},
       {"predict", "model", "--data", "reviews.csv", "--batch_size", "2"},

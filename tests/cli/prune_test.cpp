@@ -300,8 +300,8 @@ TEST_F(Pruning, SaysWhatCannotBe) {
                  pruning({"--sparsity", "50", "-o", "none"}), 2);
   expect_refusal("--ramp: expected a number above 0 and at most 1, got 2",
                  pruning({"--schedule", "cubic", "--ramp", "2", "-o", "none"}), 2);
-  expect_refusal("--schedule cubic raises sparsity", pruning({"--schedule", "cubic", "-o", "none"}),
-                 2);
+  expect_refusal("--schedule cubic raises the sparsity",
+                 pruning({"--schedule", "cubic", "-o", "none"}), 2);
   expect_refusal("--method movement scores weights by how training moves them: give --schedule",
                  pruning({"--method", "movement", "-o", "none"}), 2);
   expect_refusal("--scope must be local",

@@ -459,7 +459,7 @@ TEST(Quantize, HeedsTheObjectionOfAFormatUnlessToldNotTo) {
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.messages.find("error: %bert.encoder.layer.0."), std::string::npos)
       << refused.messages;
-  EXPECT_NE(refused.messages.find("take exponent_bias="), std::string::npos) << refused.messages;
+  EXPECT_NE(refused.messages.find("use exponent_bias="), std::string::npos) << refused.messages;
   EXPECT_TRUE(entries(folder.path()).empty());
   words.push_back("--force");
   run_well(words, workshop());

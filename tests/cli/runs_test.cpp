@@ -385,7 +385,8 @@ TEST(Runs, SkipsWhatIsNoneAndSaysSo) {
   const Json result = json_lines(ending.output).at(0);
   EXPECT_EQ(result["runs"].size(), 1u);
   ASSERT_EQ(result["skipped"].size(), 4u);
-  EXPECT_NE(ending.messages.find("warning: skipped holiday: no output folder"), std::string::npos)
+  EXPECT_NE(ending.messages.find("warning: skipped holiday: not an output folder"),
+            std::string::npos)
       << ending.messages;
   EXPECT_NE(ending.messages.find("warning: skipped broken: "), std::string::npos)
       << ending.messages;

@@ -141,8 +141,8 @@ TEST(SmallerShapes, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   refuse("--mode prunes single weights", {"heads", "--mode", "mase"});
   refuse("supports --method l1, l2 and first_order", {"heads", "--method", "random"});
   refuse("supports --method l1, l2 and first_order", {"heads", "--method", "sparsegpt"});
-  refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
-  refuse("selects heads and neurons", {"weights", "--method", "l2"});
+  refuse("layers are removed at equal distances", {"layers", "--scope", "global"});
+  refuse("chooses heads and neurons", {"weights", "--method", "l2"});
   expect_refusal("--sparsity: expected a share from 0 to below 1",
                  with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path(), 2);
   run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},

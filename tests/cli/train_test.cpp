@@ -229,7 +229,7 @@ TEST(Train, BeginsWithAFreshHeadForOtherLabelsWhenTold) {
   const Ending done = run_well(words({"--ignore_mismatched_sizes"}), folder.path());
   EXPECT_NE(
       done.messages.find("warning: the model's labels are bad, good, the data's are art, law, "
-                         "sport: classifier.bias, classifier.weight begin at random"),
+                         "sport: classifier.bias, classifier.weight are initialized at random"),
       std::string::npos)
       << done.messages;
   EXPECT_EQ(read_json(folder.path() / "topics/config.json")["id2label"],

@@ -59,7 +59,8 @@ TEST_F(TruncationOption, IsThatOfTheOptionOrOfTheModel) {
 
 TEST_F(TruncationOption, OfATrainingStaysWithItsModel) {
   const Ending fresh = train("fresh", {"tiny", "--truncation", "tail"});
-  EXPECT_NE(fresh.messages.find("texts were cut to 6 tokens (the last ones)"), std::string::npos)
+  EXPECT_NE(fresh.messages.find("texts were truncated to 6 tokens (the last ones)"),
+            std::string::npos)
       << fresh.messages;
   EXPECT_EQ(config("fresh")["truncation_side"], "left");
   EXPECT_EQ(kept("fresh"), kTail);
@@ -94,8 +95,8 @@ TEST_F(TruncationOption, OfAnAdapterIsThatOfItsTraining) {
     words.insert(words.end(), more.begin(), more.end());
     return run_well(words, path()).messages;
   };
-  EXPECT_NE(messages({}).find("were cut to 6 tokens\n"), std::string::npos) << messages({});
-  EXPECT_NE(messages({"--adapter", "adapter"}).find("were cut to 6 tokens (the last ones)\n"),
+  EXPECT_NE(messages({}).find("were truncated to 6 tokens\n"), std::string::npos) << messages({});
+  EXPECT_NE(messages({"--adapter", "adapter"}).find("were truncated to 6 tokens (the last ones)\n"),
             std::string::npos);
   run_well({"lora", "merge", "model", "--adapter", "adapter", "-o", "merged"}, path());
   EXPECT_EQ(kept("merged"), kTail);

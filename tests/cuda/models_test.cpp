@@ -6,6 +6,8 @@
 #include "hone/frontends/huggingface/resnet.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native/native_copy.h"
+#include "hone/models/transform.h"
+#include "hone/passes/pack.h"
 #include "hone/passes/use_batch_statistics.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/study/measure.h"
@@ -186,6 +188,24 @@ TEST_F(CudaModels, GiveTheProcessorsLogits) {
     const double allowed = format.empty() ? kLogits : jumps(format) ? 0 : 0.05;
     for (std::size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], expected[i], allowed) << format << " logit " << i;
+  }
+}
+
+// The host decodes the codes that no GPU kernel decodes, such as those of more than 8 bits.
+TEST_F(CudaModels, GiveTheProcessorsLogitsOfPackedModels) {
+  for (const char* format : {"integer(width=16,frac=8)", "integer(width=8,frac=4)", "log", "nf4",
+                             "minifloat_ieee", "block_fp", "binary_residual_sign"}) {
+    Model model = rounded(format);
+    transform(model, "pack", quiet_context().session());
+    ASSERT_TRUE(has_packed_weights(model.graph)) << format;
+    const auto logits = [&](Context& context) {
+      return measure(model, tiny_splits().test, 8, context, "measure").logits;
+    };
+    const std::vector<float> got = logits(gpu_context()),
+                             expected = logits(jumps(format) ? gpu_context() : quiet_context());
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 0.05) << format << " logit " << i;
   }
 }
 

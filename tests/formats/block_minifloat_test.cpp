@@ -133,9 +133,9 @@ TEST(BlockMinifloat, ObjectsToModesThatLoseMostValues) {
     return format.def->objection(format, seen);
   };
   EXPECT_EQ(objection("block_minifloat"), "");
-  EXPECT_NE(objection("block_minifloat(mode=mase)").find("take mode=fixed"), std::string::npos);
+  EXPECT_NE(objection("block_minifloat(mode=mase)").find("use mode=fixed"), std::string::npos);
   EXPECT_NE(objection("block_minifloat(width=4,exponent_width=1,exponent_bias_width=1)")
-                .find("take exponent_bias_width=8"),
+                .find("use exponent_bias_width=8"),
             std::string::npos);
 }
 

@@ -164,7 +164,7 @@ TEST(Log, ObjectsToABiasThatLosesTheTensor) {
 }
 
 TEST(Log, AsksForMoreBitsWhereNoBiasHelps) {
-  EXPECT_NE(objection("log(width=3)", {100, 1e-3f, 1e-3f}).find("take a larger width"),
+  EXPECT_NE(objection("log(width=3)", {100, 1e-3f, 1e-3f}).find("use a larger width"),
             std::string::npos);
 }
 

@@ -148,7 +148,7 @@ TEST(Mxfp, TakesBitsAndAByteForEveryBlock) {
 }
 
 TEST(Mxfp, RefusesWhatItCannotDo) {
-  expect_user_error("mode=mase has a scale of its own",
+  expect_user_error("mode=mase computes its own scale",
                     [] { format_of("mxfp(scale=ceil,mode=mase)"); });
   expect_user_error("'e4m4' is not one of e4m3", [] { format_of("mxfp(element=e4m4)"); });
   expect_user_error("not a multiple of the block size", [] {

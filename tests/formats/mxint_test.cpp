@@ -174,7 +174,7 @@ TEST(Mxint, TakesBitsAndAByteForEveryBlock) {
 }
 
 TEST(Mxint, RefusesWhatItCannotDo) {
-  expect_user_error("mode=mase has a scale of its own",
+  expect_user_error("mode=mase computes its own scale",
                     [] { format_of("mxint(scale=ceil,mode=mase)"); });
   expect_user_error("has no axis 2; use one from -2 to 1", [] {
     by_reference("mxint(axis=2)", {1, 2}, {1, 2});

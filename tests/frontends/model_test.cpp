@@ -594,7 +594,7 @@ TEST(Model, RefusesHostileConfigs) {
   };
   refuse("word_embeddings.weight has the shape [30, 8], config.json needs [100000000, 8]",
          {{"vocab_size", 100'000'000}});
-  refuse("config.json asks for [30, 65536]", {{"hidden_size", 65536}});
+  refuse("config.json needs [30, 65536]", {{"hidden_size", 65536}});
   refuse("hidden_size: expected a whole number", {{"hidden_size", 0}});
   refuse("hidden_size: expected a multiple of num_attention_heads", {{"num_attention_heads", 3}});
   refuse("num_hidden_layers: expected a whole number", {{"num_hidden_layers", 1e9}});

@@ -516,7 +516,7 @@ TEST(FineTune, RefusesCheckpointsOfAnotherModel) {
   EncoderConfig config = testing::tiny_config();
   config.intermediate_size = 32;
   Model other = new_model(facts_of(bert(), config), testing::quiet_context().library.ops, 5);
-  expect_user_error("is no parameter of the model that is trained", [&] { kept.run(other); });
+  expect_user_error("is not a parameter of the model being trained", [&] { kept.run(other); });
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
     }
     EXPECT_EQ(row["predicted_labels"].size(), given);
   }
-  expect_user_error("a model of " + to_string(GetParam().task) + " gives no score",
+  expect_user_error("a model for " + to_string(GetParam().task) + " has no score",
                     [&] { choose_fields({"score"}, result.subject, /*csv=*/false); });
 }
 

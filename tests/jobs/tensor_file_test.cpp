@@ -140,8 +140,9 @@ TEST(DrawHistogram, WritesShareOfValuesAndTheGridTheyTake) {
 
 TEST(DrawHistogram, RefusesTensorsWithoutAHistogram) {
   const TemporaryFolder folder;
-  expect_user_error("constant goes from 2 to 2; a histogram needs finite values that differ",
-                    [&] { draw(folder, "constant", "bf16"); });
+  expect_user_error(
+      "the values of constant range from 2 to 2; a histogram needs finite values that differ",
+      [&] { draw(folder, "constant", "bf16"); });
   expect_user_error("empty has no values", [&] { draw(folder, "empty", "bf16"); });
   expect_user_error("; did you mean 'layer.weight'?",
                     [&] { draw(folder, "layer.wieght", "bf16"); });

@@ -205,10 +205,11 @@ TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
       /*cut=*/{}, quiet_context(), warnings);
   EXPECT_EQ(set.ids[0].size(), 10u);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("train: 1 of 1 texts was cut to 10 tokens, as max_seq_length of "),
-            std::string::npos)
+  EXPECT_NE(
+      warnings[0].find("train: 1 of 1 texts was truncated to 10 tokens, as max_seq_length of "),
+      std::string::npos)
       << warnings[0];
-  EXPECT_NE(warnings[0].find("sentence_bert_config.json says"), std::string::npos);
+  EXPECT_NE(warnings[0].find("sentence_bert_config.json sets"), std::string::npos);
 }
 
 TEST(EmbeddingModel, OfFreshWeightsSaysSo) {

@@ -36,7 +36,7 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(encoded.protocol, Protocol::original);
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
-                "train: 1 of 2 texts was cut to 6 tokens", "test: " + not_utf8_warning(1),
+                "train: 1 of 2 texts was truncated to 6 tokens", "test: " + not_utf8_warning(1),
                 "test: 1 of 1 examples were used for choices, so the metrics are too optimistic"}));
 }
 
@@ -55,7 +55,7 @@ TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
     encode_split(golden_model(), {{"a", 0}}, "data", /*cut=*/{1000}, testing::quiet_context(),
                  warnings);
   EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
-                                               "texts are cut to 32 tokens"});
+                                               "texts are truncated to 32 tokens"});
 }
 
 TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
@@ -95,7 +95,7 @@ TEST(EncodePart, SaysWhichTokensOfLongTextsAreKept) {
                  testing::quiet_context(), warnings);
     return warnings.empty() ? std::string() : warnings.back();
   };
-  const std::string cut = "data: 1 of 1 texts was cut to 4 tokens";
+  const std::string cut = "data: 1 of 1 texts was truncated to 4 tokens";
   EXPECT_EQ(warning(Truncation::head), cut);
   EXPECT_EQ(warning(Truncation::tail), cut + " (the last ones)");
   EXPECT_EQ(warning(Truncation::head_tail),

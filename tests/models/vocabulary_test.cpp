@@ -54,7 +54,7 @@ TEST(LearnVocabulary, IsNoneOfAConfigThatATokenizerLiesBeside) {
   EXPECT_TRUE(learn_vocabulary({name, "reviews.csv"}, kTexts, testing::quiet_context()));
   folder.file("vocab.txt", "[PAD]\n");
   EXPECT_FALSE(learn_vocabulary({name, "reviews.csv"}, kTexts, testing::quiet_context()));
-  expect_user_error("`vocab_size`: " + name + " has its vocabulary", [&] {
+  expect_user_error("`vocab_size`: " + name + " already has a vocabulary", [&] {
     learn_vocabulary({name, "reviews.csv", {40}}, kTexts, testing::quiet_context());
   });
 }
@@ -103,7 +103,7 @@ TEST(LearnVocabulary, KeepsCapitalsWhereThatIsAsked) {
   const std::vector<Example> texts = {{"Film film Film"}};
   EXPECT_FALSE(has(pieces_of(texts), "Film"));
   EXPECT_TRUE(has(pieces_of(texts, {.lowercase = false}), "Film"));
-  expect_user_error("`lowercase`: my-model has its vocabulary", [&] {
+  expect_user_error("`lowercase`: my-model already has a vocabulary", [&] {
     learn_vocabulary({"my-model", "reviews.csv", {.lowercase = false}}, texts,
                      testing::quiet_context());
   });

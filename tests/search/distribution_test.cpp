@@ -45,8 +45,9 @@ TEST(Distribution, TurnsInternalValuesIntoExternalOnesAndBack) {
     EXPECT_EQ(choices.internal(choices.external(index)), index);
   EXPECT_EQ(to_line(integer_values(0, 9).external(3)), "3");
   EXPECT_EQ(to_line(real_values(0, 9).external(3)), "3.0");
-  EXPECT_NE(message_of([&] { choices.internal("int4"); }).find("\"int4\" is none of the choices"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { choices.internal("int4"); }).find("\"int4\" is not one of the choices"),
+      std::string::npos);
   EXPECT_NE(message_of([] { integer_values(0, 9).internal(2.5); }).find("a whole number, got 2.5"),
             std::string::npos);
 }

@@ -15,7 +15,7 @@ class MemoryStorage : public StudyStorage {
                      const StudyStart& start = {}) override {
     const std::lock_guard lock(mutex_);
     for (const Kept& kept : studies_)
-      user_check(kept.study.name != name, "a study '{}' is there already", name);
+      user_check(kept.study.name != name, "a study '{}' exists already", name);
     const Study study{static_cast<std::int64_t>(studies_.size()), name, directions,
                       start.user_attributes, start.system_attributes};
     studies_.push_back({study, {}});

@@ -189,8 +189,8 @@ void check_writes_nothing_to_finished_trials(const OpenStorage& open) {
   EXPECT_THROW(storage->write(trial.id, {.user_attributes = {{"by", "us"}}}), FinishedTrialError);
   EXPECT_THROW(storage->finish(trial.id, {TrialState::complete, {1}, {.reports = {{1, 1}}}}),
                FinishedTrialError);
-  expect_user_error("trial 0 is FAIL already", [&] { storage->write(trial.id, {}); });
-  expect_user_error("no longer there", [&] { storage->write(trial.id + 99, {}); });
+  expect_user_error("trial 0 is already FAIL", [&] { storage->write(trial.id, {}); });
+  expect_user_error("no longer exists", [&] { storage->write(trial.id + 99, {}); });
   const Trial read = all_trials(*storage, "finished").at(0);
   EXPECT_EQ(read.state, TrialState::fail);
   EXPECT_TRUE(read.values.empty() && read.reports.empty());
@@ -258,7 +258,7 @@ void check_knows_who_is_silent(const OpenStorage& open) {
 void check_keeps_studies_apart(const OpenStorage& open) {
   const auto storage = open();
   const std::int64_t a = new_study(*storage, "apart a"), b = new_study(*storage, "apart b");
-  expect_user_error("a study 'apart a' is there already", [&] { new_study(*storage, "apart a"); });
+  expect_user_error("a study 'apart a' exists already", [&] { new_study(*storage, "apart a"); });
   for (const std::int64_t study : {a, b, a, b})
     run_one(*storage, storage->create_trial(study, {}), 0.5);
   for (const std::string name : {"apart a", "apart b"}) {
@@ -276,7 +276,7 @@ void check_keeps_studies_apart(const OpenStorage& open) {
   storage->delete_study(a);
   EXPECT_EQ(storage->find_study("apart a"), std::nullopt);
   EXPECT_EQ(all_trials(*storage, "apart b").size(), 3u);
-  expect_user_error("no longer there", [&] { storage->create_trial(a, {}); });
+  expect_user_error("no longer exists", [&] { storage->create_trial(a, {}); });
   std::set<std::string> names;
   for (const Study& study : storage->studies()) names.insert(study.name);
   EXPECT_TRUE(names.contains("apart b") && !names.contains("apart a"));

@@ -213,7 +213,7 @@ TEST(Calibration, ReportsTheObjectionOfAFormatWithItsQuantizer) {
       << weights;
   EXPECT_NE(weights.find("the median magnitude of the values is 0.1"), std::string::npos)
       << weights;
-  EXPECT_NE(weights.find("take exponent_bias="), std::string::npos) << weights;
+  EXPECT_NE(weights.find("use exponent_bias="), std::string::npos) << weights;
   const std::string inputs =
       user_error_of([] { states_of_plan(tiny_model(), {.input = format_called(kHopeless)}, {}); });
   EXPECT_TRUE(inputs.starts_with("%bert.encoder.layer.0.attention.self.query.input_quantizer: "))
@@ -223,7 +223,7 @@ TEST(Calibration, ReportsTheObjectionOfAFormatWithItsQuantizer) {
 TEST(Calibration, HasNoObjectionToTheBetterParameter) {
   const std::string reason =
       user_error_of([] { states_of_plan(tiny_model(), {.weight = format_called(kHopeless)}, {}); });
-  const std::string advice = reason.substr(reason.find("take exponent_bias=") + 5);
+  const std::string advice = reason.substr(reason.find("use exponent_bias=") + 4);
   const std::string better = advice.substr(0, advice.find(';'));
   EXPECT_NO_THROW(states_of_plan(
       tiny_model(),

@@ -219,7 +219,7 @@ TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Bindings bindings = {{'B', 1000}, {'S', 24}};
   ThreadPool pool(1);
   const Session session{builtin(), pool};
-  expect_user_error("not enough memory: a step takes about ",
+  expect_user_error("not enough memory: a step needs about ",
                     [&] { check_memory(graph, bindings, session, {}, "a step", 1e6); });
   expect_user_error(
       "and 976.56 KiB is available; use smaller batches (`batch_size`), shorter texts",

@@ -21,9 +21,10 @@ std::string pipeline_cost_text(const Pipeline& pipeline, const std::vector<bool>
     total.memory_bytes = std::max(total.memory_bytes, cost.memory_bytes);
     total.disk_bytes += cost.disk_bytes;
   }
-  return fmt::format("; about {}, up to {} of memory beside the data ({} available) and {} of disk",
-                     clock_text(std::max(1.0, total.seconds)), human_bytes(total.memory_bytes),
-                     human_bytes(available_bytes()), human_bytes(total.disk_bytes));
+  return fmt::format(
+      "; about {}, up to {} of memory in addition to the data ({} available) and {} of disk",
+      clock_text(std::max(1.0, total.seconds)), human_bytes(total.memory_bytes),
+      human_bytes(available_bytes()), human_bytes(total.disk_bytes));
 }
 
 std::string pipeline_time_left_text(const Pipeline& pipeline, std::size_t index,
