@@ -9,6 +9,7 @@
 #include "hone/base/terminal.h"
 #include "hone/cli/command.h"
 #include "hone/cli/flags.h"
+#include "hone/jobs/next_commands.h"
 #include "hone/study/measure.h"
 
 namespace hone {
@@ -42,7 +43,9 @@ void print(std::string_view command, const JobResult& result, const RunArguments
   if (arguments.json) {
     print_result(command, result.fields);
   } else {
-    print_text(arguments, to_text(result.document, text_style(arguments)));
+    Document document = result.document;
+    document.next = on_device(document.next, arguments.device, arguments.precision);
+    print_text(arguments, to_text(document, text_style(arguments)));
   }
   if (result.was_interrupted) throw Interrupted("interrupted; the result is incomplete");
   if (result.gate) check_gate(*result.gate, arguments);

@@ -5,6 +5,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/jobs/device_time.h"
+#include "hone/jobs/next_commands.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/figure_layout.h"
 #include "hone/report/inline_code.h"
@@ -94,6 +95,8 @@ std::string arithmetic_in(const std::string& arithmetic, DType values) {
 Document whole(const JobResult& result, const Invocation& invocation, const std::string& start,
                double seconds, const Machine& machine, const std::string& device) {
   Document whole = result.document;
+  whole.next = on_device(result.document.next, invocation.settings.value("device", "cpu"),
+                         invocation.settings.value("precision", "fp32"));
   whole.subtitle = fmt::format("hone {}, {}, took {}", hone_version(), start, clock_text(seconds));
   for (std::string& note : whole.notes) note = capitalized(with_options(note, invocation.settings));
   for (Section& section : whole.sections)

@@ -223,6 +223,10 @@ TEST(Devices, RunAllJobs) {
     run_well(on_gpu({"eval", workshop() / "model", "--data", workshop() / "reviews.csv",
                      "--precision", precision}),
              folder.path());
+  const std::string next =
+      fmt::format("hone eval {} --data {} --device cuda", (folder.path() / "trained").string(),
+                  (workshop() / "reviews.csv").string());
+  EXPECT_NE(read_file(folder.path() / "trained/report.md").find(next), std::string::npos) << next;
   run_well(on_gpu({"kernels", "resnet18"}), folder.path());
   run_well(on_gpu({"kernels", "rounded"}), folder.path());
 }
