@@ -32,7 +32,7 @@ struct RankedRuns {
 RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse);
 
 /// Returns the columns called `columns`. By default these are few: what the runs were, their metric, size and latency
-/// and, if all runs are of one command, the settings in which they differ. Values that are the same in all rows go to
+/// and, if all runs used one command, the settings in which they differ. Values that are the same in all rows go to
 /// `common` ("Command: train"). Throws `UsageError` for a column that no row has.
 Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns,
                  std::vector<std::string>& common);
